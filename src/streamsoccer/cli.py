@@ -25,10 +25,11 @@ def _version(show: bool) -> None:
         raise typer.Exit
 
 
+_ShowVersion = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")]
+
+
 @app.callback()
-def _root(
-    _show_version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
-) -> None:
+def _root(version: _ShowVersion = False) -> None:
     """Live soccer commentary by a machine that remembers the match."""
 
 
