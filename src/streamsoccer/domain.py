@@ -34,6 +34,7 @@ __all__ = [
     "ClipRow",
     "CloseReason",
     "Coach",
+    "Event",
     "EventRow",
     "Mask",
     "MatchSheet",
@@ -252,15 +253,11 @@ class ClipRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EventRow:
-    """events.jsonl: one operational event, from its first clip to its last."""
+class Event:
+    """One operational event of a half: its clips, why it started and ended, and what happened in it."""
 
     # where: clips first .. first + clips - 1 of the half, seconds [start, end)
-    split: Split
-    id: str
-    match: str
     half: int
-    index: int
     first: int
     clips: int
     start: MatchTime
@@ -272,13 +269,22 @@ class EventRow:
     opened_by: OpenReason
     closed_by: CloseReason
     # what: the coarse type, the action that names it and that action's side, and all actions in order of time
-    type: EventType
+    type: EventType = EventType.OPEN_PLAY
     primary: Label | None = None
     side: Side = Side.NONE
     actions: tuple[Action, ...] = ()
-    # the match state known at available_at
-    state: Tally = Tally()
-    # the caption aligned with it
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventRow(Event):
+    """events.jsonl: an operational event in its place in the corpus."""
+
+    # index counts the events of its half from 0
+    split: Split
+    id: str
+    match: str
+    index: int
+    # the caption aligned with it; its match state is the fold of all actions up to available_at (data/match_state.py)
     caption: str | None = None
 
 
