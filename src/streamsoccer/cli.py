@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from streamsoccer import __version__
-from streamsoccer.errors import StreamSoccerError
+from streamsoccer.clock import MatchTime
+from streamsoccer.errors import StreamSoccerError, UsageError
 
 __all__ = ["app", "main"]
 
@@ -35,9 +38,92 @@ def _root(version: _ShowVersion = False) -> None:
 
 # --- video -----------------------------------------------------------------------------------------------------------
 
+
+@app.command()
+def clips(
+    source: Annotated[str, typer.Argument(help="A video file, a SoccerNet game folder, a live URL, or - for a pipe.")],
+    begin: Annotated[str, typer.Option("--from", metavar="MM:SS", help="Start here; 'H - MM:SS' names a half.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="Stop after so many clips.")] = sys.maxsize,
+    half: Annotated[int, typer.Option(min=1, help="The half that a file or stream holds.")] = 1,
+    half_starts: Annotated[
+        str, typer.Option(metavar="T1[-E1],T2[-E2]", help="Where each half starts (and ends) in one file.")
+    ] = "",
+    fast: Annotated[bool, typer.Option(help="Skip frames that no other refers to: cheaper, slightly older.")] = False,
+    stall: Annotated[float, typer.Option(min=1, help="Live: seconds without a frame until it reconnects.")] = 10.0,
+    on_full: Annotated[
+        str, typer.Option(metavar="drop|wait", help="Live: what to do when behind; a pipe waits by default.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    contact_sheet: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw what the model sees.")] = None,
+) -> None:
+    """Cut any video into the clips that the model sees, 4 seconds at 2 frames a second."""
+    from streamsoccer.outputs import clip_table
+    from streamsoccer.sources import Options, open_source, parse_half_starts, parse_on_full
+
+    options = Options(
+        fast=fast,
+        stall_seconds=stall,
+        on_full=parse_on_full(on_full),
+        tell=lambda notice: typer.echo(f"{notice.kind}: {notice.text}", err=True),
+    )
+    stream = open_source(
+        source,
+        half=half,
+        half_starts=parse_half_starts(half_starts),
+        begin=MatchTime.parse(begin if "-" in begin else f"{half} - {begin}") if begin else None,
+        options=options,
+    )
+    clip_table.print_clips(stream, limit=limit, as_json=as_json, contact_sheet=contact_sheet)
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 
 # --- evaluation ------------------------------------------------------------------------------------------------------
+
+@evaluate_app.command("text")
+def _evaluate_text(
+    file: Annotated[Path, typer.Argument(help="Predictions beside references: .jsonl, .json or .csv.", show_default=False)],
+    prediction: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the predictions; found if usual.")] = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Column of the references (text or list); may be repeated.")
+    ] = None,
+    match: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the match: adds 95% intervals.")] = None,
+    half: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the half, for --convention half.")] = None,
+    group: Annotated[str | None, typer.Option(metavar="COLUMN", help="Also score each value of this column apart.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column of row IDs, which must not repeat.")] = None,
+    convention: Annotated[
+        str, typer.Option(metavar="raw|plain|ptb|half", help="raw: as MatchTime. plain: PTB-like, no Java. ptb, half: need Java.")
+    ] = "raw",
+    bertscore: Annotated[Path | None, typer.Option(metavar="FOLDER", help="RoBERTa-large, for BERTScore.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Another system on the same anchors: adds paired differences.")
+    ] = None,
+    replicates: Annotated[int, typer.Option(help="Bootstrap replicates.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Bootstrap seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: numbers under the metrics' names.")] = False,
+) -> None:
+    """Score a table of predictions: CIDEr, BLEU, METEOR, ROUGE-L, Tok-F1, BERTScore."""
+    from streamsoccer.evaluation.text_report import TextRequest, evaluate_text
+    from streamsoccer.evaluation.tokenise import Convention
+
+    if convention not in list(Convention):
+        raise UsageError(f"there is no convention {convention!r}", remedy="--convention " + " or ".join(Convention))
+    request = TextRequest(
+        prediction=prediction,
+        references=tuple(reference or ()),
+        match=match,
+        half=half,
+        group=group,
+        id=id_,
+        convention=Convention(convention),
+        bertscore=bertscore,
+        against=against,
+        replicates=replicates,
+        seed=seed,
+    )
+    report = evaluate_text(file, request)
+    typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
+
 
 
 def main(argv: list[str] | None = None) -> Any:

@@ -1,0 +1,81 @@
+"""Chosen frames to clips: each clip once, whole or as short as the stream made it, gaps marked in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamsoccer.clip import CLIP_SECONDS, FRAMES_PER_CLIP, Clip, Gap, GapReason
+from streamsoccer.sources.sampler import Stretch
+
+__all__ = ["Assembler"]
+
+
+class Assembler:
+    """Collects frames by clip; a clip comes out when the first instant after it is here, so never before its end.
+
+    A gap comes out before the clip in which the stream goes on, also where that clip began before the gap.
+    """
+
+    def __init__(self, stretches: Sequence[Stretch]) -> None:
+        self._stretches = {stretch.half: stretch for stretch in stretches}
+        self._key = (0, -1)
+        self._frames: list[NDArray[np.uint8]] = []
+        self._samples: list[int] = []
+        self._times: list[float] = []
+        self._gaps: list[Gap] = []
+
+    def take(self, header: Mapping[str, Any], pixels: NDArray[np.uint8] | None) -> Iterator[Clip | Gap]:
+        """Take one message of a decoder: a frame or a jump; others say nothing about clips."""
+        if header["kind"] == "frame" and pixels is not None:
+            yield from self.frame(half=header["half"], number=header["number"], time=header["time"], pixels=pixels)
+        elif header["kind"] == "jump":
+            reason = GapReason(header["reason"])
+            self.gap(reason=reason, start=header["start"], end=header["end"], detail=header["detail"])
+
+    def frame(self, *, half: int, number: int, time: float, pixels: NDArray[np.uint8]) -> Iterator[Clip | Gap]:
+        """Take the frame for instant `number` of a half, and give what is complete by it."""
+        key = (half, number // FRAMES_PER_CLIP)
+        if key < self._key or (key == self._key and not self._frames):
+            return  # the rest of a clip that a break in the stream has already sent on its way
+        if key != self._key:
+            yield from self._clip(end=None)
+            self._key = key
+        yield from self._marked()
+        self._frames.append(pixels)
+        self._samples.append(number % FRAMES_PER_CLIP)
+        self._times.append(time)
+
+    def gap(self, *, reason: GapReason, start: float, end: float, detail: str) -> None:
+        """Remember a break between two media times, for the half that it lies in."""
+        for stretch in self._stretches.values():
+            if stretch.start <= end and start < stretch.end:
+                begin, stop = max(0.0, start - stretch.start), min(end, stretch.end) - stretch.start
+                self._gaps.append(Gap(half=stretch.half, start=begin, end=stop, reason=reason, detail=detail))
+
+    def finish(self, end: float) -> Iterator[Clip | Gap]:
+        """The stream is over, or broken off, at this media time."""
+        yield from self._clip(end=end)
+        yield from self._marked()
+
+    def _marked(self) -> Iterator[Gap]:
+        yield from self._gaps
+        self._gaps.clear()
+
+    def _clip(self, *, end: float | None) -> Iterator[Clip]:
+        if not self._frames:
+            return
+        half, index = self._key
+        stretch = self._stretches[half]
+        start = index * CLIP_SECONDS
+        stop = min(start + CLIP_SECONDS, stretch.end - stretch.start)
+        if end is not None:
+            stop = min(stop, max(end - stretch.start, start))
+        yield Clip(
+            half=half, index=index, start=start, end=stop, frames=np.stack(self._frames),
+            samples=tuple(self._samples), times=tuple(self._times),
+        )  # fmt: skip
+        self._frames, self._samples, self._times = [], [], []

@@ -1,0 +1,57 @@
+"""A SoccerNet game folder as clips: its halves one after the other, in the quality that is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamsoccer.clip import Clip, Gap
+from streamsoccer.clock import MatchTime
+from streamsoccer.errors import SourceError
+from streamsoccer.sources.file import FileSource
+from streamsoccer.sources.sampler import Stretch
+from streamsoccer.sources.source import Options, Source
+
+__all__ = ["GameSource", "half_files"]
+
+QUALITIES = ("_224p", "_720p", "_HQ", "")
+SUFFIXES = (".mkv", ".mp4")
+_NAME = re.compile(r"([1-9])(_224p|_720p|_HQ|)(\.mkv|\.mp4)")
+
+
+def half_files(folder: Path) -> dict[int, Path]:
+    """The video of each half, all in the smallest quality that the first half has."""
+    found = {
+        (match[2], match[3], int(match[1])): path for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))
+    }
+    order = [(quality, suffix) for quality in QUALITIES for suffix in SUFFIXES]
+    best = min(found, key=lambda key: (key[2], order.index(key[:2])), default=None)
+    if best is None:
+        raise SourceError(
+            "holds no halves of a game (1_224p.mkv, 2_224p.mkv; or _720p, _HQ)",
+            where=folder,
+            remedy="pass a game folder in SoccerNet's layout, or a video file",
+        )
+    return {half: path for (quality, suffix, half), path in sorted(found.items()) if (quality, suffix) == best[:2]}
+
+
+class GameSource(Source):
+    """Both halves of a game, and extra time where there are files for it."""
+
+    def __init__(self, folder: Path, *, begin: MatchTime | None, options: Options) -> None:
+        super().__init__(str(folder), options)
+        self._folder, self._begin = folder, begin
+
+    def __iter__(self) -> Iterator[Clip | Gap]:
+        files = half_files(self._folder)
+        for missing in sorted({1, 2} - files.keys()):
+            self.tell("missing", f"{self._folder}: half {missing} is not there in the quality of the others")
+        for half, path in files.items():
+            if self._begin is not None and half < self._begin.half:
+                continue
+            begin = self._begin.seconds if self._begin is not None and half == self._begin.half else 0.0
+            stretches = [Stretch(half=half, start=0.0)]
+            source = FileSource(path, stretches=stretches, begin=begin, options=self.options)
+            yield from source
+            self.counts.update(source.counts)

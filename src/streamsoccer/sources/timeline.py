@@ -1,0 +1,136 @@
+"""Presentation timestamps to media time: unwrapped, monotonic, with every discontinuity marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamsoccer.clip import GapReason
+
+__all__ = ["Jump", "Placed", "Timeline"]
+
+MAX_STILL = 1.0  # a picture that stands longer than this is a gap in the stream
+MAX_GAP = 600.0  # a leap further than this is another clock, not ten minutes of lost play
+JITTER = 0.1  # frames this little out of order are dropped and counted
+MPEGTS_WRAP = 2**33 / 90_000
+RESUME_TOLERANCE = 6.0  # how far a reconnected server's timestamps may differ from the time that passed here
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Jump:
+    """A discontinuity: media time `start` was the last that the old stretch covers, `end` the first of the new one."""
+
+    reason: GapReason
+    start: float
+    end: float
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placed:
+    """One frame's place: media time, and the jump that it came after, if any."""
+
+    time: float
+    jump: Jump | None = None
+
+
+class Timeline:
+    """Gives each decoded frame its media time, in the order in which the decoder hands them out.
+
+    `zero` is the timestamp (in seconds) that is media time 0; without it, that of the first frame. `wrap` is the period
+    after which timestamps start again. A reconnected stream passes the last timestamp and media time of the connection
+    before and the seconds that have passed since: timestamps are believed where they agree with that, else the clock is
+    a new one.
+    """
+
+    def __init__(self, *, zero: float | None = None, wrap: float | None = None, frame_seconds: float = 0.04) -> None:
+        self._base = None if zero is None else -zero  # media time = unwrapped timestamp + base
+        self._wrap = wrap
+        self._frame_seconds = frame_seconds
+        self._turns = 0
+        self._resume: tuple[float, float, float] | None = None
+        self._last_stamp: float | None = None
+        self._last: float | None = None
+        self._last_seconds = frame_seconds
+        self.estimated = 0
+        self.late = 0
+
+    @property
+    def end(self) -> float:
+        """Media time at which the last frame stops being shown."""
+        return 0.0 if self._last is None else self._last + self._last_seconds
+
+    @property
+    def last(self) -> tuple[float, float] | None:
+        """(timestamp, media time) of the last frame, for the next connection to go on from."""
+        return None if self._last_stamp is None or self._last is None else (self._last_stamp, self._last)
+
+    def resume(self, *, stamp: float, time: float, elapsed: float) -> None:
+        """Go on after a connection whose last frame had this timestamp and media time, `elapsed` seconds ago."""
+        self._resume = (stamp, time, elapsed)
+
+    def place(self, stamp: float | None, seconds: float | None = None) -> Placed | None:
+        """Place a frame by its timestamp and duration; None for a frame that comes too late to be shown."""
+        length = seconds if seconds is not None and 0 < seconds <= MAX_STILL else self._frame_seconds
+        if stamp is None:
+            self.estimated += 1
+            stamp = 0.0 if self._last_stamp is None else self._last_stamp + self._last_seconds
+        if self._last is None or self._last_stamp is None:
+            return self._first(stamp, length)
+        stamp = self._unwrapped(stamp)
+        step = stamp - self._last_stamp
+        if -JITTER < step <= 0:
+            self.late += 1
+            return None
+        jump = None
+        if step <= 0 or step > MAX_GAP:
+            # The clock is another one. Time goes on where it was: the new stretch starts as the last frame ends.
+            time = self._last + self._last_seconds
+            reason = GapReason.JUMP_BACK if step < 0 else GapReason.NEW_CLOCK
+            detail = f"timestamps went {'back' if step < 0 else 'forward'} by {abs(step):.2f} s"
+            jump = Jump(reason=reason, start=time, end=time, detail=detail)
+            self._base = time - stamp
+        else:
+            time = stamp + (self._base or 0.0)
+            if step > MAX_STILL:
+                start = min(self._last + self._last_seconds, time)
+                jump = Jump(reason=GapReason.LOST, start=start, end=time, detail=f"no picture for {step:.2f} s")
+        self._remember(stamp, time, length)
+        return Placed(time=time, jump=jump)
+
+    def _first(self, stamp: float, length: float) -> Placed | None:
+        if self._resume is not None:
+            return self._resumed(stamp, length, *self._resume)
+        if self._base is None:
+            self._base = -stamp
+        elif stamp + self._base < 0:
+            self._base = -stamp  # the container claims a start after its first frame
+        time = stamp + self._base
+        self._remember(stamp, time, length)
+        return Placed(time=time)
+
+    def _resumed(self, stamp: float, length: float, last_stamp: float, last: float, elapsed: float) -> Placed | None:
+        step = stamp - last_stamp
+        if self._wrap is not None and step < -self._wrap / 2:
+            step += self._wrap
+        if abs(step - elapsed) <= RESUME_TOLERANCE:
+            if step <= 0:
+                self.late += 1  # a playlist that starts again a little before where we were: seen already
+                return None
+            time, detail = last + step, f"reconnected after {elapsed:.1f} s"
+        else:
+            time, detail = last + max(elapsed, length), f"reconnected after {elapsed:.1f} s, to another clock"
+        self._base = time - stamp
+        self._remember(stamp, time, length)
+        return Placed(time=time, jump=Jump(reason=GapReason.RECONNECTED, start=last, end=time, detail=detail))
+
+    def _unwrapped(self, stamp: float) -> float:
+        if self._wrap is None or self._last_stamp is None:
+            return stamp
+        stamp += self._turns * self._wrap
+        if stamp - self._last_stamp < -self._wrap / 2:
+            self._turns += 1
+            stamp += self._wrap
+        return stamp
+
+    def _remember(self, stamp: float, time: float, length: float) -> None:
+        self._last_stamp, self._last, self._last_seconds = stamp, time, length

@@ -1,0 +1,271 @@
+"""The decoder process: opens one source, decodes it, and sends its parent the frames that clips are made of.
+
+It runs as `python -m streamsoccer.sources.worker REQUEST`, so that whatever a file or a server does to FFmpeg (a crash,
+a hang, a runaway allocation) ends this process and no other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import av
+import numpy as np
+from av.error import EOFError as EndOfFile
+from av.error import FFmpegError, InvalidDataError
+from numpy.typing import NDArray
+
+from streamsoccer.clip import FRAMES_PER_CLIP, GapReason
+from streamsoccer.clock import Clock, WallClock
+from streamsoccer.sources.messages import write_message
+from streamsoccer.sources.pixels import Converter
+from streamsoccer.sources.policy import Access, Limits, demuxer_options
+from streamsoccer.sources.sampler import Pick, Sampler, Stretch
+from streamsoccer.sources.timeline import MPEGTS_WRAP, Jump, Timeline
+
+__all__ = ["main"]
+
+VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
+
+MAX_READ_ERRORS = 200
+TRUNCATED_SECONDS = 4.0
+
+
+class Refused(Exception):
+    """The source cannot be used; its parent turns this into an error with file and remedy."""
+
+    def __init__(self, problem: str, remedy: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.remedy = problem, remedy
+
+
+class Worker:
+    """Decodes one source from start to end, once."""
+
+    def __init__(self, request: dict[str, Any], output: BinaryIO, clock: Clock) -> None:
+        self._request = request
+        self._access = Access(request["access"])
+        self._limits = Limits(**request["limits"])
+        self._output = output
+        self._clock = clock
+        self._began = self._spoke = clock.now()
+        self._frames = self._broken = self._reported = 0
+        self._furthest = 0.0
+        self._aspect: Fraction | None = None
+        self._convert = Converter()
+        self._sampler: Sampler[av.VideoFrame] = Sampler([Stretch(**stretch) for stretch in request["stretches"]])
+
+    def run(self) -> None:
+        container = self._open()
+        try:
+            stream = self._video_stream(container)
+            self._aspect = stream.sample_aspect_ratio
+            timeline = self._timeline(container, stream)
+            begin = self._seek(container, stream)
+            self._sampler = Sampler([Stretch(**stretch) for stretch in self._request["stretches"]], begin=begin)
+            declared = self._declared(container)
+            self._say(
+                "open", codec=stream.codec_context.name, width=stream.codec_context.width,
+                height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
+                declared=declared,
+            )  # fmt: skip
+            self._decode(container, stream, timeline)
+            self._finish(timeline, declared, stream)
+        finally:
+            container.close()
+
+    def _open(self) -> av.container.InputContainer:
+        where = self._request["where"]
+        try:
+            container = av.open(where, options=demuxer_options(self._access), metadata_errors="replace")
+        except InvalidDataError as error:
+            problem = "not a video in a format that is read here, or damaged at its start"
+            raise Refused(problem, "check that it plays, or convert it: ffmpeg -i IN -c copy OUT.mkv") from error
+        except FFmpegError as error:
+            raise Refused(f"cannot be opened ({error.strerror or type(error).__name__})") from error
+        if not isinstance(container, av.container.InputContainer):
+            raise Refused("cannot be read")
+        return container
+
+    def _video_stream(self, container: av.container.InputContainer) -> av.VideoStream:
+        pictures = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
+        if not pictures:
+            found = ", ".join(sorted({s.type for s in container.streams})) or "none"
+            raise Refused(f"has no video stream (streams: {found})", "pass a file or stream with pictures in it")
+        stream = pictures[0]
+        context = stream.codec_context
+        if context is None or not context.is_decoder:
+            raise Refused("has video in a codec that cannot be decoded here", "see `streamsoccer doctor`")
+        self._check_size(context.width, context.height)
+        context.thread_type = "AUTO" if self._access in (Access.FILE, Access.PIPE) else "SLICE"
+        if self._request["fast"]:
+            context.skip_frame = "NONREF"
+        return stream
+
+    def _timeline(self, container: av.container.InputContainer, stream: av.VideoStream) -> Timeline:
+        zero = _seconds(stream.start_time, stream.time_base)
+        rate = float(stream.average_rate or stream.guessed_rate or 25)
+        timeline = Timeline(
+            zero=zero if self._access is Access.FILE else None,
+            wrap=MPEGTS_WRAP if container.format.name in ("mpegts", "hls", "rtsp") else None,
+            frame_seconds=1 / rate if 1 <= rate <= 1000 else 0.04,
+        )
+        if (resume := self._request.get("resume")) is not None:
+            elapsed = resume["elapsed"] + self._clock.now() - self._began
+            timeline.resume(stamp=resume["stamp"], time=resume["time"], elapsed=elapsed)
+        return timeline
+
+    def _seek(self, container: av.container.InputContainer, stream: av.VideoStream) -> float:
+        begin = float(self._request["begin"])
+        if begin > 10 and stream.start_time is not None and stream.time_base is not None:
+            # Two seconds early: a seek may land on the key frame after the one that it should have.
+            container.seek(stream.start_time + int((begin - 2) / stream.time_base), stream=stream, backward=True)
+        return begin
+
+    def _declared(self, container: av.container.InputContainer) -> float | None:
+        if container.duration is None or container.duration <= 0:
+            return None
+        seconds = container.duration / av.time_base
+        if self._access is Access.FILE and seconds > self._limits.hours * 3600:
+            raise Refused(
+                f"claims to be {seconds / 3600:.1f} hours long; the limit is {self._limits.hours:g}",
+                "cut it, or raise the limit if it really is so long",
+            )
+        return float(seconds)
+
+    def _decode(self, container: av.container.InputContainer, stream: av.VideoStream, timeline: Timeline) -> None:
+        begin = self._sampler.begin or 0.0
+        for packet in self._packets(container, stream):
+            try:
+                frames = packet.decode()
+            except EndOfFile:
+                frames = []
+            except FFmpegError:
+                self._broken += 1
+                continue
+            for frame in frames:
+                self._frames += 1
+                stamp, length = (_seconds(ticks, frame.time_base) for ticks in (frame.pts, frame.duration))
+                placed = timeline.place(stamp, length)
+                if placed is None:
+                    continue
+                if placed.jump is not None and (placed.time > begin or self._access is not Access.FILE):
+                    self._interrupt(placed.jump)
+                if placed.time > self._limits.hours * 3600 and self._access is Access.FILE:
+                    raise Refused(f"goes on for more than {self._limits.hours:g} hours", "cut it, or raise the limit")
+                for pick in self._sampler.show(placed.time, frame):
+                    self._send(pick, timeline)
+                if self._sampler.begin is None:
+                    return
+            self._keep_alive(timeline)
+
+    def _packets(self, container: av.container.InputContainer, stream: av.VideoStream) -> Iterator[VideoPacket]:
+        """The video's packets; audio is read too: only the furthest packet of all tells a file that was cut off."""
+        heard = [stream, *container.streams.audio] if self._access is Access.FILE else [stream]
+        errors = 0
+        packets = container.demux(heard)
+        while True:
+            try:
+                packet = next(packets)
+            except (StopIteration, EndOfFile):
+                return
+            except FFmpegError as error:
+                errors += 1
+                self._broken += 1
+                if self._access is not Access.FILE or errors > MAX_READ_ERRORS:
+                    if self._frames == 0 or self._access is not Access.FILE:
+                        raise Refused(f"stopped being readable ({error.strerror or type(error).__name__})") from error
+                    return
+                packets = container.demux(heard)
+                continue
+            if packet.pts is not None:
+                end = _seconds(packet.pts + (packet.duration or 0), packet.time_base) or 0.0
+                self._furthest = max(self._furthest, end)
+            if packet.stream.index == stream.index:
+                yield cast(VideoPacket, packet)
+
+    def _interrupt(self, jump: Jump) -> None:
+        # Where only the clock went wrong, the new stretch starts as the old one ends, and no instant is left out.
+        if jump.reason in (GapReason.LOST, GapReason.RECONNECTED):
+            for pick in self._sampler.interrupt(jump.start, jump.end):
+                self._send(pick, None)
+        self._say("jump", reason=jump.reason.value, start=jump.start, end=jump.end, detail=jump.detail)
+
+    def _finish(self, timeline: Timeline, declared: float | None, stream: av.VideoStream) -> None:
+        if self._frames == 0:
+            raise Refused("has a video stream but not one frame that can be decoded", "check that it plays to its end")
+        for pick in self._sampler.finish(timeline.end):
+            self._send(pick, timeline)
+        first = _seconds(stream.start_time, stream.time_base) or 0.0
+        reached = max(timeline.end, self._furthest - max(0.0, first))
+        over = self._sampler.begin is None  # all that was asked for was found
+        cut_off = self._access is Access.FILE and declared is not None and declared - reached > TRUNCATED_SECONDS
+        self._say(
+            "end", end=timeline.end, broken=self._broken, estimated=timeline.estimated, late=timeline.late,
+            resized=self._convert.resized, frames=self._frames, missing=declared if cut_off and not over else None,
+        )  # fmt: skip
+
+    def _send(self, pick: Pick[av.VideoFrame], timeline: Timeline | None) -> None:
+        header: dict[str, Any] = {"half": pick.half, "number": pick.number, "time": pick.time}
+        if timeline is not None and timeline.last is not None:
+            header["last"] = timeline.last
+        frame = pick.item
+        self._check_size(frame.width, frame.height)
+        clip = (pick.half, pick.number // FRAMES_PER_CLIP)
+        self._say("frame", self._convert(frame, aspect=self._aspect, clip=clip), **header)
+
+    def _check_size(self, width: int, height: int) -> None:
+        if width * height > self._limits.pixels:
+            limit = f"{self._limits.pixels / 1e6:.0f} megapixels"
+            raise Refused(f"is {width}x{height}, above the limit of {limit}", "scale it down first")
+
+    def _keep_alive(self, timeline: Timeline) -> None:
+        if self._frames > self._reported and self._clock.now() - self._spoke > 1.0:
+            self._say("alive", frames=self._frames, last=timeline.last)
+
+    def _say(self, kind: str, pixels: NDArray[np.uint8] | None = None, **header: Any) -> None:
+        self._spoke, self._reported = self._clock.now(), self._frames
+        write_message(self._output, {"kind": kind, **header}, pixels)
+
+
+def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
+    return None if ticks is None or base is None else float(ticks * base)
+
+
+def _confine(limits: Limits) -> None:
+    """Die with the parent, leave no core file, and take no more memory than allowed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if sys.platform == "linux" and (soft == resource.RLIM_INFINITY or soft > limits.memory_bytes):
+        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, hard))
+
+
+def main(argv: list[str]) -> int:
+    # Messages go out on a descriptor of their own: nothing that a library prints can get between them.
+    output = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    request = json.loads(argv[1])
+    _confine(Limits(**request["limits"]))
+    try:
+        Worker(request, output, WallClock()).run()
+    except Refused as error:
+        write_message(output, {"kind": "refused", "problem": error.problem, "remedy": error.remedy})
+    except MemoryError:
+        problem = "needs more memory to decode than is allowed"
+        write_message(output, {"kind": "refused", "problem": problem, "remedy": "check that it plays, or convert it"})
+    except BrokenPipeError:
+        return 0  # the parent has had enough
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
