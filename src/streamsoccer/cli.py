@@ -82,17 +82,18 @@ def clips(
 
 @evaluate_app.command("text")
 def _evaluate_text(
-    file: Annotated[Path, typer.Argument(help="Predictions beside references: .jsonl, .json or .csv.", show_default=False)],
-    prediction: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the predictions; found if usual.")] = None,
+    file: Annotated[Path, typer.Argument(help="Predictions beside references: .jsonl, .json, .csv.")],
+    prediction: Annotated[str | None, typer.Option(metavar="COLUMN", help="The predictions; found if usual.")] = None,
     reference: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Column of the references (text or list); may be repeated.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="The references, text or list; may be repeated.")
     ] = None,
-    match: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the match: adds 95% intervals.")] = None,
-    half: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the half, for --convention half.")] = None,
-    group: Annotated[str | None, typer.Option(metavar="COLUMN", help="Also score each value of this column apart.")] = None,
-    id_: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column of row IDs, which must not repeat.")] = None,
+    match: Annotated[str | None, typer.Option(metavar="COLUMN", help="The match: adds 95% intervals.")] = None,
+    half: Annotated[str | None, typer.Option(metavar="COLUMN", help="The half, for --convention half.")] = None,
+    group: Annotated[str | None, typer.Option(metavar="COLUMN", help="Also score each value apart.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Row IDs, which must not repeat.")] = None,
     convention: Annotated[
-        str, typer.Option(metavar="raw|plain|ptb|half", help="raw: as MatchTime. plain: PTB-like, no Java. ptb, half: need Java.")
+        str,
+        typer.Option(metavar="raw|plain|ptb|half", help="raw: as MatchTime. plain: near PTB. ptb, half: need Java."),
     ] = "raw",
     bertscore: Annotated[Path | None, typer.Option(metavar="FOLDER", help="RoBERTa-large, for BERTScore.")] = None,
     against: Annotated[
