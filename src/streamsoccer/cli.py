@@ -76,9 +76,27 @@ def clips(
     clip_table.print_clips(stream, limit=limit, as_json=as_json, contact_sheet=contact_sheet)
 
 
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Say what works on this machine, what is missing, and the command that mends it."""
+    from streamsoccer.doctor import Status, examine, to_rows
+
+    findings = examine(Path.cwd())
+    if as_json:
+        typer.echo(json.dumps(to_rows(findings), indent=2))
+    else:
+        for finding in findings:
+            typer.echo(f"{finding.status.value:>8}  {finding.subject:<22}  {finding.found}")
+            if finding.mend:
+                typer.echo(f"{'':>8}  {'':<22}  -> {finding.mend}")
+    if any(finding.status is Status.BROKEN for finding in findings):
+        raise typer.Exit(1)
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 
 # --- evaluation ------------------------------------------------------------------------------------------------------
+
 
 @evaluate_app.command("text")
 def _evaluate_text(
@@ -124,7 +142,6 @@ def _evaluate_text(
     )
     report = evaluate_text(file, request)
     typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
-
 
 
 def main(argv: list[str] | None = None) -> Any:

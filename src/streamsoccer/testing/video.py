@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -90,3 +91,7 @@ def make_video(
                 container.mux(sound.encode(silence))
             container.mux(sound.encode(None))
     return moments
+
+
+if __name__ == "__main__":
+    make_video(Path(sys.argv[1]), seconds=30, width=640, height=384)
