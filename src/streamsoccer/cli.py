@@ -80,8 +80,9 @@ def clips(
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Say what works on this machine, what is missing, and the command that mends it."""
     from streamsoccer.doctor import Status, examine, to_rows
+    from streamsoccer.testing.video import cut_a_test_film
 
-    findings = examine(Path.cwd())
+    findings = examine(Path.cwd(), try_video=cut_a_test_film)
     if as_json:
         typer.echo(json.dumps(to_rows(findings), indent=2))
     else:

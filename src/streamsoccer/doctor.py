@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -13,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from streamsoccer import __version__
+from streamsoccer.errors import StreamSoccerError
 
 __all__ = ["Finding", "Status", "examine", "to_rows"]
 
@@ -55,38 +55,35 @@ class Finding:
     mend: str = ""
 
 
-def examine(folder: Path) -> list[Finding]:
-    """Look at everything; `folder` is where outputs would go."""
-    findings = [_python(), *_packages()]
-    for look in (_video, _compute, _java, lambda: _disk(folder)):
-        findings.extend(_carefully(look))
-    return findings
+def examine(folder: Path, *, try_video: Callable[[], str]) -> list[Finding]:
+    """Look at everything; outputs would go to `folder`, `try_video` cuts a test film into clips and says so."""
+    looks: dict[str, Callable[[], Iterator[Finding]]] = {
+        "packages": _packages,
+        "video": lambda: _video(try_video),
+        "compute": _compute,
+        "java": _java,
+        "disk": lambda: _disk(folder),
+    }
+    return [_python(), *(finding for subject, look in looks.items() for finding in _carefully(subject, look))]
 
 
 def to_rows(findings: list[Finding]) -> list[dict[str, str]]:
     return [{**asdict(finding), "status": finding.status.value} for finding in findings]
 
 
-def _carefully(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _carefully(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     """A look that fails is a finding too: a doctor must not fall ill of the patient."""
     try:
         yield from look()
-    except (ImportError, OSError, RuntimeError) as error:
-        name = getattr(look, "__name__", "look").strip("_")
-        yield Finding(subject=name, status=Status.BROKEN, found=f"{type(error).__name__}: {error}", mend="reinstall it")
+    except (ImportError, OSError, RuntimeError, StreamSoccerError) as error:
+        mend = "reinstall: make clean, then make demo"
+        yield Finding(subject=subject, status=Status.BROKEN, found=f"{type(error).__name__}: {error}", mend=mend)
 
 
 def _python() -> Finding:
-    found = (
-        f"streamsoccer {__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    )
-    good = sys.version_info >= (3, 11)
-    return Finding(
-        subject="python",
-        status=Status.OK if good else Status.BROKEN,
-        found=found,
-        mend="" if good else "use Python 3.11",
-    )
+    machine = f"{platform.system()} {platform.machine()}"
+    found = f"streamsoccer {__version__} on Python {platform.python_version()}, {machine}"
+    return Finding(subject="python", status=Status.OK, found=found)
 
 
 def _packages() -> Iterator[Finding]:
@@ -102,11 +99,9 @@ def _packages() -> Iterator[Finding]:
             )
 
 
-def _video() -> Iterator[Finding]:
-    try:
-        import av
-    except ImportError:
-        return  # said among the packages
+def _video(try_video: Callable[[], str]) -> Iterator[Finding]:
+    import av
+
     library = ".".join(str(part) for part in av.library_versions["libavcodec"])
     lacking = [name for name in CODECS if name not in av.codecs_available]
     yield Finding(
@@ -115,6 +110,7 @@ def _video() -> Iterator[Finding]:
         found=f"libavcodec {library} decodes {', '.join(name for name in CODECS if name not in lacking)}",
         mend=f"no {', '.join(lacking)}: pip install --force-reinstall av" if lacking else "",
     )
+    yield Finding(subject="clips", status=Status.OK, found=try_video())
     yield Finding(
         subject="sources",
         status=Status.OK,
@@ -128,8 +124,8 @@ def _compute() -> Iterator[Finding]:
     yield Finding(subject="processor", status=Status.OK, found=f"{cores} cores, {_memory()}")
     try:
         import torch
-    except ImportError:
-        return
+    except ModuleNotFoundError:
+        return  # said among the packages
     if torch.cuda.is_available():
         for place in range(torch.cuda.device_count()):
             card = torch.cuda.get_device_properties(place)
@@ -142,7 +138,7 @@ def _compute() -> Iterator[Finding]:
             "a build without CUDA" if torch.version.cuda is None else f"a CUDA {torch.version.cuda} build, no device"
         )
         mend = "none needed for the small model; the 8B one wants a GPU and a CUDA build of torch (see README)"
-        yield Finding(subject="gpu", status=Status.MISSING, found=f"none (torch is {build})", mend=mend)
+        yield Finding(subject="gpu", status=Status.MISSING, found=f"none (torch is built {build})", mend=mend)
 
 
 def _java() -> Iterator[Finding]:

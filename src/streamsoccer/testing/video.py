@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["draw_frame", "make_video", "read_number"]
+from streamsoccer.errors import SourceError
+
+__all__ = ["cut_a_test_film", "draw_frame", "make_video", "read_number"]
 
 BITS = 16
 RATE = 16_000  # of the silent sound track
@@ -91,6 +94,24 @@ def make_video(
                 container.mux(sound.encode(silence))
             container.mux(sound.encode(None))
     return moments
+
+
+def cut_a_test_film() -> str:
+    """Make a short film and cut it through the real path; say how it went, or raise."""
+    from streamsoccer.clip import Clip
+    from streamsoccer.sources import open_source
+
+    with tempfile.TemporaryDirectory() as folder:
+        film = Path(folder) / "film.mkv"
+        made = make_video(film, seconds=6)
+        clips = [item for item in open_source(film) if isinstance(item, Clip)]
+    shown = [read_number(frame) for clip in clips for frame in clip.frames]
+    late = max(abs(number / 25 - place / 2) for place, number in enumerate(shown))
+    if len(shown) != 12 or late > 1 / 25:
+        raise SourceError(
+            f"a test film of {len(made)} frames gave frames {shown}", remedy="pip install --force-reinstall av"
+        )
+    return f"a test film was cut into {len(clips)} clips, each frame within {late * 1000:.0f} ms of its instant"
 
 
 if __name__ == "__main__":
