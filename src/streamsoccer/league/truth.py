@@ -147,7 +147,7 @@ class Tallies:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deed:
-    """One thing that happened. `label` is the SoccerNet action that it is, if it is one, for the side in `label_side`."""
+    """One thing that happened; `label` is the SoccerNet action that it is, if it is one, of the side `label_side`."""
 
     step: int
     at: float
