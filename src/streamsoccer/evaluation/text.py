@@ -149,12 +149,15 @@ class TextScorer:
         convention: Convention = Convention.RAW,
         metrics: Iterable[Metric] = tuple(Metric),
         bertscore: Path | None = None,
+        meteor: Meteor | None = None,
     ) -> None:
+        """`bertscore` is the folder of its model; `meteor` a process that another holds, and will close."""
         package_folder("bleu")
         self._convention = convention
         self._metrics = [metric for metric in Metric if metric in set(metrics)]
         self._absent: dict[Metric, Absence] = {}
-        self._meteor: Meteor | None = None
+        self._meteor: Meteor | None = meteor if Metric.METEOR in self._metrics else None
+        self._closes_meteor = meteor is None
         self._bert = BertScorer(bertscore) if bertscore is not None else None
         if self._bert is None:
             reason = Absence(reason="no model was given", remedy="--bertscore FOLDER, with RoBERTa-large in it")
@@ -162,7 +165,7 @@ class TextScorer:
         elif self._bert.no_rescaling is not None:
             remedy = "use RoBERTa-large, whose baseline the package has"
             self._absent[Metric.BERTSCORE_RESCALED] = Absence(reason=self._bert.no_rescaling, remedy=remedy)
-        if Metric.METEOR in self._metrics:
+        if Metric.METEOR in self._metrics and meteor is None:
             self._start_meteor()
 
     def _start_meteor(self) -> None:
@@ -173,8 +176,8 @@ class TextScorer:
             self._meteor = Meteor()
 
     def close(self) -> None:
-        """End METEOR's process."""
-        if self._meteor is not None:
+        """End METEOR's process, where it was started here."""
+        if self._meteor is not None and self._closes_meteor:
             self._meteor.close()
 
     def __enter__(self) -> TextScorer:
@@ -294,9 +297,10 @@ def score_texts(
     metrics: Iterable[Metric] = tuple(Metric),
     halves: Sequence[Hashable] | None = None,
     bertscore: Path | None = None,
+    meteor: Meteor | None = None,
 ) -> TextScores:
     """Score one table; for several, keep a TextScorer."""
-    with TextScorer(convention=convention, metrics=metrics, bertscore=bertscore) as scorer:
+    with TextScorer(convention=convention, metrics=metrics, bertscore=bertscore, meteor=meteor) as scorer:
         return scorer.score(predictions=predictions, references=references, halves=halves)
 
 
