@@ -176,36 +176,43 @@ _SPELLINGS: dict[str, CaptionClass] = {
     "end of game(half)": CaptionClass.END,
 }
 
-# Which actions can be what a caption of this class speaks of; where a set is empty nothing can.
-# A caption is written a little after the play, so the set holds the play itself and its direct outcome.
-COMPATIBLE: dict[CaptionClass, frozenset[Label]] = {
-    CaptionClass.CORNER: frozenset({Label.CORNER}),
-    CaptionClass.LEAD_TO_CORNER: frozenset({Label.CORNER}),
-    CaptionClass.GOAL: frozenset({Label.GOAL}),
-    CaptionClass.OWN_GOAL: frozenset({Label.GOAL}),
-    CaptionClass.SHOT_OFF_TARGET: frozenset({Label.SHOT_OFF_TARGET}),
-    CaptionClass.SAVE: frozenset({Label.SHOT_ON_TARGET}),
-    CaptionClass.FOUL: frozenset({Label.FOUL}),
-    CaptionClass.FREE_KICK: frozenset({Label.DIRECT_FREE_KICK, Label.INDIRECT_FREE_KICK}),
-    CaptionClass.PENALTY: frozenset({Label.PENALTY}),
-    CaptionClass.PENALTY_MISSED: frozenset({Label.PENALTY}),
-    CaptionClass.OFFSIDE: frozenset({Label.OFFSIDE}),
-    CaptionClass.CLEARANCE: frozenset({Label.CLEARANCE}),
-    CaptionClass.BALL_OUT: frozenset({Label.BALL_OUT}),
-    CaptionClass.THROW_IN: frozenset({Label.THROW_IN}),
-    CaptionClass.YELLOW_CARD: frozenset({Label.YELLOW_CARD}),
-    CaptionClass.SECOND_YELLOW_CARD: frozenset({Label.SECOND_YELLOW_CARD}),
-    CaptionClass.RED_CARD: frozenset({Label.RED_CARD}),
-    CaptionClass.SUBSTITUTION: frozenset({Label.SUBSTITUTION}),
-    CaptionClass.INJURY: frozenset({Label.FOUL}),
-    CaptionClass.POSSESSION: frozenset(),
-    CaptionClass.START: frozenset({Label.KICK_OFF}),
-    CaptionClass.END: frozenset(),
-    CaptionClass.ADDED_TIME: frozenset(),
-    CaptionClass.VAR: frozenset(),
-    CaptionClass.SUMMARY: frozenset(),
-    CaptionClass.WHISTLE: frozenset({Label.FOUL, Label.OFFSIDE, Label.KICK_OFF}),
-    CaptionClass.OTHER: frozenset(),
+# Which actions a caption of this class can speak of, and how directly: 0 the play itself, 1 its cause or outcome.
+# Where nothing stands, SoccerNet labels nothing that such a caption speaks of. A foul's free kick is not among them: it
+# is the other side's next event.
+COMPATIBLE: dict[CaptionClass, dict[Label, int]] = {
+    CaptionClass.CORNER: {Label.CORNER: 0},
+    CaptionClass.LEAD_TO_CORNER: {
+        Label.CORNER: 0,
+        Label.SHOT_ON_TARGET: 1,
+        Label.SHOT_OFF_TARGET: 1,
+        Label.CLEARANCE: 1,
+        Label.BALL_OUT: 1,
+    },
+    CaptionClass.GOAL: {Label.GOAL: 0},
+    CaptionClass.OWN_GOAL: {Label.GOAL: 0},
+    CaptionClass.SHOT_OFF_TARGET: {Label.SHOT_OFF_TARGET: 0, Label.SHOT_ON_TARGET: 1},
+    CaptionClass.SAVE: {Label.SHOT_ON_TARGET: 0, Label.SHOT_OFF_TARGET: 1},
+    CaptionClass.FOUL: {Label.FOUL: 0},
+    CaptionClass.FREE_KICK: {Label.DIRECT_FREE_KICK: 0, Label.INDIRECT_FREE_KICK: 0},
+    CaptionClass.PENALTY: {Label.PENALTY: 0, Label.FOUL: 1},
+    CaptionClass.PENALTY_MISSED: {Label.PENALTY: 0},
+    CaptionClass.OFFSIDE: {Label.OFFSIDE: 0},
+    CaptionClass.CLEARANCE: {Label.CLEARANCE: 0, Label.BALL_OUT: 1},
+    CaptionClass.BALL_OUT: {Label.BALL_OUT: 0},
+    CaptionClass.THROW_IN: {Label.THROW_IN: 0},
+    CaptionClass.YELLOW_CARD: {Label.YELLOW_CARD: 0},
+    CaptionClass.SECOND_YELLOW_CARD: {Label.SECOND_YELLOW_CARD: 0},
+    CaptionClass.RED_CARD: {Label.RED_CARD: 0, Label.SECOND_YELLOW_CARD: 1},
+    CaptionClass.SUBSTITUTION: {Label.SUBSTITUTION: 0},
+    CaptionClass.INJURY: {Label.FOUL: 0},
+    CaptionClass.POSSESSION: {},
+    CaptionClass.START: {Label.KICK_OFF: 0},
+    CaptionClass.END: {},
+    CaptionClass.ADDED_TIME: {},
+    CaptionClass.VAR: {},
+    CaptionClass.SUMMARY: {},
+    CaptionClass.WHISTLE: {Label.FOUL: 0, Label.OFFSIDE: 0, Label.KICK_OFF: 1},
+    CaptionClass.OTHER: {},
 }
 
 _LABELS: dict[str, Label] = {each.value: each for each in ANNOTATED}

@@ -96,6 +96,50 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
+
+@data_app.command("build")
+def data_build(
+    root: Annotated[Path, typer.Argument(help="The folder that holds league/season/game.")],
+    out: Annotated[Path, typer.Argument(help="Where the manifests go.")],
+    durations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="{match: {half: seconds}}; default ROOT/durations.json.")
+    ] = None,
+    split_file: Annotated[Path | None, typer.Option(metavar="FILE", help="{split: [match, ...]}.")] = None,
+    captions: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="A UniSoccer caption list.")] = None,
+    assist: Annotated[str, typer.Option(metavar="URL", help="Rephrase targets by an OpenAI-compatible model.")] = "",
+    assist_model: Annotated[str, typer.Option(metavar="NAME", help="That model's name.")] = "",
+    keep_going: Annotated[bool, typer.Option(help="Exit with 0 although some matches could not be built.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Turn annotations into clips, events, captions, records and samples; only what changed is made anew."""
+    from streamsoccer.data import report
+
+    made = report.run_build(
+        root,
+        out,
+        durations_file=durations,
+        split_file=split_file,
+        caption_lists=captions or (),
+        assist=assist,
+        assist_model=assist_model,
+    )
+    report.show_build(made, as_json=as_json)
+    if not made.ok and not keep_going:
+        raise typer.Exit(1)
+
+
+@data_app.command("why")
+def data_why(
+    out: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    name: Annotated[str, typer.Argument(metavar="ID", help="A caption, event, sample or record, or a clear end.")],
+) -> None:
+    """Say why a caption went to its event or to none, and what an event or a sample is made of."""
+    from streamsoccer.data.why import explain
+
+    for line in explain(out, name):
+        typer.echo(line)
+
+
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 

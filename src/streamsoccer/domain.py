@@ -361,6 +361,8 @@ class RecordRow:
     side: Side
     actions: tuple[Label, ...]
     kind: CaptionClass
+    # the action of the event that the caption speaks of: what the alignment is anchored at
+    spoken: Action
     # the minimal causal match context x_j^ctx
     state: Tally
     # the text with placeholders (the target), as the source names people, and the placeholders in order

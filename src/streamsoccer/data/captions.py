@@ -79,7 +79,7 @@ _RULES: tuple[tuple[CaptionClass, re.Pattern[str]], ...] = tuple(
         (
             CaptionClass.LEAD_TO_CORNER,
             r"(?:awarded|earns?|wins?|will have|get|have|given|points? for) (?:\w+ ){0,3}corner"
-            r"|corner kick\.|out for a corner|corner (?:kick )?(?:will be|has been) (?:taken|awarded)|opportunity from the corner",
+            r"|corner kick\.|out for a corner|corner (?:kick )?(?:will be|has been) (?:taken|awarded)",
         ),
         (CaptionClass.CORNER, r"\bcorner\b(?! of the (?:goal|net|box))"),
         (

@@ -1,27 +1,33 @@
-"""The five manifests as JSON Lines: rows to text and back, and a set of files that changes all at once or not at all."""
+"""The five manifests as JSON Lines: rows to text and back."""
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
-import os
-import shutil
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
-from typing import Any, TextIO, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from streamsoccer.clock import MatchTime
 from streamsoccer.domain import CaptionRow, ClipRow, EventRow, RecordRow, SampleRow
 from streamsoccer.errors import DataError, UsageError
 
-__all__ = ["CARD", "MANIFESTS", "SUMMARY", "Publisher", "decode", "encode", "read_captions", "read_clips", "read_events",
-           "read_records", "read_rows", "read_samples", "read_summary"]  # fmt: skip
+__all__ = [
+    "CARD",
+    "MANIFESTS",
+    "SUMMARY",
+    "decode",
+    "encode",
+    "read_captions",
+    "read_clips",
+    "read_events",
+    "read_records",
+    "read_rows",
+    "read_samples",
+    "read_summary",
+]
 
 MANIFESTS: Mapping[str, type] = {
     "clips": ClipRow,
@@ -38,13 +44,17 @@ R = TypeVar("R")
 # --- rows to text ----------------------------------------------------------------------------------------------------
 
 
-@cache
-def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
+_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
+
+
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     """Name and default of each field; a factory's product stands for the default."""
-    return tuple(
-        (each.name, each.default_factory() if each.default_factory is not MISSING else each.default)
-        for each in fields(kind)
-    )
+    if (known := _DEFAULTS.get(kind)) is None:
+        known = _DEFAULTS[kind] = tuple(
+            (each.name, each.default_factory() if each.default_factory is not MISSING else each.default)
+            for each in fields(kind)
+        )
+    return known
 
 
 def _plain(value: Any) -> Any:
@@ -69,9 +79,17 @@ def encode(row: object) -> str:
 # --- text to rows ----------------------------------------------------------------------------------------------------
 
 
-@cache
+_DECODERS: dict[Any, Callable[[Any], Any]] = {}
+
+
 def _decoder(kind: Any) -> Callable[[Any], Any]:
     """A function that checks and builds a value of this type from plain JSON."""
+    if (known := _DECODERS.get(kind)) is None:
+        known = _DECODERS[kind] = _make_decoder(kind)
+    return known
+
+
+def _make_decoder(kind: Any) -> Callable[[Any], Any]:
     if kind is Any:
         return lambda value: value
     if kind is MatchTime:
@@ -90,9 +108,9 @@ def _decoder(kind: Any) -> Callable[[Any], Any]:
         key, item = _decoder(parts[0]), _decoder(parts[1])
         return lambda value: {key(name): item(each) for name, each in _is(dict, value).items()}
     if is_dataclass(kind):
-        return _row_decoder(kind)  # type: ignore[arg-type]
+        return _row_decoder(kind)
     if issubclass(kind, StrEnum):
-        return kind  # type: ignore[no-any-return]
+        return lambda value: kind(value)
     return lambda value: _is(kind, value)
 
 
@@ -117,12 +135,12 @@ def _match_time(value: Any) -> MatchTime:
         raise ValueError(error.problem) from error
 
 
-def _row_decoder(kind: type[R]) -> Callable[[Any], R]:
+def _row_decoder(kind: Any) -> Callable[[Any], Any]:
     hints = get_type_hints(kind)
-    decoders = {each.name: _decoder(hints[each.name]) for each in fields(kind)}  # type: ignore[arg-type]
+    decoders = {each.name: _decoder(hints[each.name]) for each in fields(kind)}
     required = [name for name, default in _defaults(kind) if default is MISSING]
 
-    def build(value: Any) -> R:
+    def build(value: Any) -> Any:
         given = {}
         for name, each in _is(dict, value).items():
             if (decoder := decoders.get(name)) is None:
@@ -142,7 +160,8 @@ def _row_decoder(kind: type[R]) -> Callable[[Any], R]:
 def decode(kind: type[R], line: str, where: str) -> R:
     """A row of this kind from its line; a line that is none is a DataError that names place and field."""
     try:
-        return _decoder(kind)(json.loads(line))  # type: ignore[no-any-return]
+        build: Callable[[Any], R] = _decoder(kind)
+        return build(json.loads(line))
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"no {kind.__name__}: {error}", where=where, remedy="run `streamsoccer data build` again"
@@ -193,119 +212,3 @@ def read_summary(out: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise DataError("the file holds no JSON object", where=path)
     return data
-
-
-# --- all at once or not at all ---------------------------------------------------------------------------------------
-
-
-class Publisher:
-    """Writes a set of files in OUT so that whoever looks, at any moment, sees the old set whole or the new set whole.
-
-    Each set lies in a folder of its own, OUT/.builds/<name>. The names in OUT are links that go through the one link
-    OUT/.builds/current, and replacing that link is a single step of the file system. A build that was killed leaves
-    a folder that nothing points to; the next one removes it.
-    """
-
-    def __init__(self, out: Path, names: list[str]) -> None:
-        self.out = out
-        self.names = names
-        self.builds = out / ".builds"
-        self.digests: dict[str, str] = {}
-        self.rows: dict[str, int] = {}
-
-    @contextmanager
-    def publish(self) -> Iterator[Publisher]:
-        """Write the files inside with `file`; they appear together at the end, or not at all where it raises."""
-        self.builds.mkdir(parents=True, exist_ok=True)
-        with (self.builds / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise UsageError("another build is writing here", where=self.out, remedy="let it end first") from None
-            self._sweep()
-            self.folder = self.builds / f"new-{os.getpid()}"
-            self.folder.mkdir()
-            try:
-                yield self
-            except BaseException:
-                shutil.rmtree(self.folder, ignore_errors=True)
-                raise
-            self._switch()
-
-    @contextmanager
-    def file(self, name: str) -> Iterator[_Hashed]:
-        """One file of the set, open for writing; it is on the disk before the set is shown."""
-        with (self.folder / name).open("w", encoding="utf-8", newline="\n") as stream:
-            hashed = _Hashed(stream)
-            yield hashed
-            stream.flush()
-            os.fsync(stream.fileno())
-        self.digests[name] = hashed.digest.hexdigest()
-
-    def _switch(self) -> None:
-        final = self.builds / hashlib.sha256("".join(sorted(self.digests.values())).encode()).hexdigest()[:16]
-        current = self.builds / "current"
-        if final.exists():  # the same content is there already; the fresh copy is the one to trust
-            final = final.with_name(f"{final.name}-{os.getpid()}")
-        self.folder.rename(final)
-        _sync(final)
-        self._adopt()
-        for name in self.names:
-            link = self.out / name
-            if not link.is_symlink():
-                link.symlink_to(Path(".builds", "current", name))
-        _replace_link(current, Path(final.name))
-        _sync(self.builds)
-        _sync(self.out)
-        self._sweep()
-
-    def _adopt(self) -> None:
-        """Make links of plain files that an unpacked copy of a build left here, without a moment of a mixed set."""
-        plain = [name for name in self.names if (self.out / name).exists() and not (self.out / name).is_symlink()]
-        if not plain:
-            return
-        if SUMMARY not in plain:
-            raise UsageError(f"{plain[0]} is not from a build", where=self.out, remedy="choose an empty output folder")
-        adopted = self.builds / f"adopted-{os.getpid()}"
-        adopted.mkdir()
-        for name in plain:
-            shutil.copy2(self.out / name, adopted / name)
-        _replace_link(self.builds / "current", Path(adopted.name))
-        for name in plain:
-            _replace_link(self.out / name, Path(".builds", "current", name))
-
-    def _sweep(self) -> None:
-        """Remove what no link points to."""
-        current = self.builds / "current"
-        kept = {"current", "lock", current.readlink().name if current.is_symlink() else ""}
-        for path in self.builds.iterdir():
-            if path.name not in kept:
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-class _Hashed:
-    """A text file that knows the hash of what went into it."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.digest = hashlib.sha256()
-
-    def write(self, text: str) -> None:
-        self.digest.update(text.encode())
-        self.stream.write(text)
-
-
-def _replace_link(link: Path, target: Path) -> None:
-    fresh = link.with_name(f"{link.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(target)
-    fresh.replace(link)
-
-
-def _sync(folder: Path) -> None:
-    """Bring a folder's own entries to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

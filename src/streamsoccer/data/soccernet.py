@@ -30,11 +30,13 @@ __all__ = [
     "fingerprint",
     "read_durations",
     "read_game",
+    "url_local",
 ]
 
 LABELS = "Labels-v2.json"
 CAPTIONS = ("Labels-caption_with_gt.json", "Labels-caption.json")  # the hand-timed copy first
 _VIDEO = re.compile(r"(\d+)(?:_\w+)?\.(?:mkv|mp4)")
+_URL_LOCAL = re.compile(rb'"UrlLocal"\s*:\s*("(?:[^"\\]|\\.)*")')
 _CLOCK_TOLERANCE = 1.5  # seconds between `position` and `gameTime` that rounding and trimming explain
 _KNOWN_CAPTION = {"class", "label", "description", "anonymized", "identified", "important", "visibility"}
 _CAPTION_TEXTS = ("label", "description", "anonymized", "identified")
@@ -127,6 +129,15 @@ def fingerprint(files: GameFiles, durations: Durations | None) -> str:
     return digest.hexdigest()
 
 
+def url_local(path: Path) -> str:
+    """Which game a label file says that it is of; '' where it does not say, or cannot be read, which is told later."""
+    try:
+        found = _URL_LOCAL.search(path.read_bytes())
+        return "" if found is None else str(json.loads(found[1])).strip().strip("/")
+    except (OSError, ValueError):
+        return ""
+
+
 def read_game(files: GameFiles, durations: Durations | None = None, extra: Sequence[SourceCaption] = ()) -> Game:
     """Read a match whole or raise a DataError that names file and field; `extra` are captions from another list."""
     notices = Notices()
@@ -207,7 +218,7 @@ def _is_number(value: object) -> bool:
 def _mark(
     row: Mapping[str, Any], name: str, path: Path, notices: Notices
 ) -> tuple[MatchTime, vocabulary.Label, Side, bool]:
-    """One action: `gameTime` gives the half, `position` the time, and `gameTime` that too where there is no position."""
+    """An action: `gameTime` gives the half, `position` the time, and `gameTime` that too where it is absent."""
     try:
         at = MatchTime.parse(row["gameTime"])
     except KeyError:
