@@ -61,9 +61,10 @@ class BertScorer:
         self.no_rescaling = "no published baseline belongs to this model" if self._baseline is None else None
 
     def score(self, *, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> dict[Metric, Statistic]:
-        """F1 for each text against its best reference, and the mean; an empty output scores 0, as in the package."""
+        """F1 for each text against its best reference, and the mean; an empty output scores 0."""
         from bert_score.utils import bert_cos_score_idf
 
+        # The package gives an empty text 0 as well, but with newer transformers it fails on one.
         spoken = [i for i, text in enumerate(predictions) if text.strip()]
         pairs = [(i, text) for i in spoken for text in references[i]]
         each: NDArray[np.float64] = np.zeros(len(predictions))
