@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.clock import Clock
-from streamsoccer.sources.messages import read_exactly, read_header
+from streamsoccer.sources.messages import REQUEST_VARIABLE, read_exactly, read_header
 from streamsoccer.sources.policy import DEFAULT_LIMITS, Access, Limits
 from streamsoccer.sources.sampler import Stretch
 
@@ -42,7 +43,7 @@ class Request:
     resume: dict[str, float] | None = None
 
     def to_json(self) -> str:
-        return json.dumps(dataclasses.asdict(self))
+        return json.dumps({**dataclasses.asdict(self), "parent": os.getpid()})
 
 
 class Decoder:
@@ -53,13 +54,11 @@ class Decoder:
         self._clock = clock
         self._silence = silence
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "streamsoccer.sources.worker", request.to_json()],
-            stdin=None if request.access is Access.PIPE else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
-        )
+        try:
+            self._process = self._start(request)
+        except OSError:
+            self._errors.close()
+            raise
         self._messages = cast(BinaryIO, self._process.stdout)
         _widen(self._messages)
         self._heard = clock.now()
@@ -68,6 +67,16 @@ class Decoder:
         if silence is not None:
             threading.Thread(target=self._watch, name="decoder watchdog", daemon=True).start()
 
+    def _start(self, request: Request) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "streamsoccer.sources.worker"],
+            env={**os.environ, REQUEST_VARIABLE: request.to_json()},
+            stdin=None if request.access is Access.PIPE else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # an interrupt from the keyboard is the parent's to handle
+        )
+
     def __iter__(self) -> Iterator[tuple[dict[str, Any], NDArray[np.uint8] | None]]:
         while (header := read_header(self._messages)) is not None:
             pixels = None
@@ -75,9 +84,8 @@ class Decoder:
                 pixels = np.empty(shape, dtype=np.uint8)
                 if not read_exactly(self._messages, pixels):
                     return
-            self._heard = self._clock.now()
+            self._heard = math.inf  # time that the consumer takes is not silence of the decoder
             yield header, pixels
-            # Time that the consumer takes is not silence of the decoder.
             self._heard = self._clock.now()
 
     @property
@@ -90,10 +98,17 @@ class Decoder:
             return f"crashed the decoder ({signal.Signals(-code).name})"
         return None if code == 0 else f"crashed the decoder ({self._last_words()})"
 
-    def close(self) -> None:
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End the process, from whatever thread: the iteration ends too."""
         self._over.set()
-        if self._process.poll() is None:
-            self._process.kill()
+        self._process.kill()
+
+    def close(self) -> None:
+        self.stop()
         self._process.wait()
         self._messages.close()
         self._errors.close()

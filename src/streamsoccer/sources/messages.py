@@ -10,8 +10,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["read_exactly", "read_header", "write_message"]
+__all__ = ["REQUEST_VARIABLE", "read_exactly", "read_header", "write_message"]
 
+REQUEST_VARIABLE = "STREAMSOCCER_DECODE"  # the environment variable that tells the process what to do
 _LENGTH = struct.Struct("<I")
 
 

@@ -1,17 +1,17 @@
 """The decoder process: opens one source, decodes it, and sends its parent the frames that clips are made of.
 
-It runs as `python -m streamsoccer.sources.worker REQUEST`, so that whatever a file or a server does to FFmpeg (a crash,
-a hang, a runaway allocation) ends this process and no other.
+It runs as `python -m streamsoccer.sources.worker`, so that whatever a file or a server does to FFmpeg (a crash, a hang,
+a runaway allocation) ends this process and no other. What it is to do stands in its environment and not on its command
+line, which everybody on the machine can read: a URL may hold a password.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
-import signal
 import sys
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO, TypeAlias, cast
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from streamsoccer.clip import FRAMES_PER_CLIP, GapReason
 from streamsoccer.clock import Clock, WallClock
-from streamsoccer.sources.messages import write_message
+from streamsoccer.sources.messages import REQUEST_VARIABLE, write_message
 from streamsoccer.sources.pixels import Converter
 from streamsoccer.sources.policy import Access, Limits, demuxer_options
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
@@ -152,8 +152,8 @@ class Worker:
                 continue
             for frame in frames:
                 self._frames += 1
-                stamp, length = (_seconds(ticks, frame.time_base) for ticks in (frame.pts, frame.duration))
-                placed = timeline.place(stamp, length)
+                base = frame.time_base
+                placed = timeline.place(_seconds(frame.pts, base), _seconds(frame.duration, base))
                 if placed is None:
                     continue
                 if placed.jump is not None and (placed.time > begin or self._access is not Access.FILE):
@@ -236,27 +236,35 @@ class Worker:
 
 
 def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
-    return None if ticks is None or base is None else float(ticks * base)
+    # Called for every packet and frame: Fraction's own arithmetic would cost a twentieth of the decoding.
+    return None if ticks is None or base is None else ticks * base.numerator / base.denominator
 
 
 def _confine(limits: Limits) -> None:
-    """Die with the parent, leave no core file, and take no more memory than allowed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    """Leave no core file, and take no more memory than allowed."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if sys.platform == "linux" and (soft == resource.RLIM_INFINITY or soft > limits.memory_bytes):
         resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, hard))
 
 
-def main(argv: list[str]) -> int:
+def _die_with(parent: int, clock: Clock) -> None:
+    """End when the parent process has ended; the system's own signal comes as soon as the parent's thread has."""
+    while os.getppid() == parent:
+        clock.wait(1.0)
+    os._exit(1)
+
+
+def main() -> int:
     # Messages go out on a descriptor of their own: nothing that a library prints can get between them.
     output = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    request = json.loads(argv[1])
+    request = json.loads(os.environ.pop(REQUEST_VARIABLE))
+    clock = WallClock()
     _confine(Limits(**request["limits"]))
+    threading.Thread(target=_die_with, args=(request["parent"], clock), daemon=True).start()
     try:
-        Worker(request, output, WallClock()).run()
+        Worker(request, output, clock).run()
     except Refused as error:
         write_message(output, {"kind": "refused", "problem": error.problem, "remedy": error.remedy})
     except MemoryError:
@@ -268,4 +276,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(main())
