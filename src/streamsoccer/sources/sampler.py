@@ -12,7 +12,7 @@ from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP
 __all__ = ["Pick", "Sampler", "Stretch"]
 
 T = TypeVar("T")
-ROUNDING = 1e-3  # containers round timestamps to a millisecond
+ROUNDING = 1e-3  # containers round timestamps to a millisecond; a frame may stand for an instant this much before it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +43,8 @@ class Sampler(Generic[T]):
         self._shown: tuple[float, T] | None = None
         self._number = 0
         if self._stretches and begin > self._stretches[0].start:
-            self._number = int((begin - self._stretches[0].start) / CLIP_SECONDS) * FRAMES_PER_CLIP
+            clip = math.floor((begin - self._stretches[0].start + ROUNDING) / CLIP_SECONDS)
+            self._number = clip * FRAMES_PER_CLIP
 
     @property
     def begin(self) -> float | None:

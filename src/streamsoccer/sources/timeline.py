@@ -10,6 +10,7 @@ __all__ = ["Jump", "Placed", "Timeline"]
 
 MAX_STILL = 1.0  # a picture that stands longer than this is a gap in the stream
 MAX_GAP = 600.0  # a leap further than this is another clock, not ten minutes of lost play
+ONE_CLOCK_GAP = 3600.0  # the same in a container that holds a single clock: a half-time break may be left out of it
 JITTER = 0.1  # frames this little out of order are dropped and counted
 MPEGTS_WRAP = 2**33 / 90_000
 RESUME_TOLERANCE = 6.0  # how far a reconnected server's timestamps may differ from the time that passed here
@@ -37,16 +38,23 @@ class Timeline:
     """Gives each decoded frame its media time, in the order in which the decoder hands them out.
 
     `zero` is the timestamp (in seconds) that is media time 0; without it, that of the first frame. `wrap` is the period
-    after which timestamps start again. A reconnected stream passes the last timestamp and media time of the connection
-    before and the seconds that have passed since: timestamps are believed where they agree with that, else the clock is
-    a new one.
+    after which timestamps start again; `max_gap` the longest leap that is believed. A reconnected stream passes the last
+    timestamp and media time of the connection before and the seconds that have passed since: timestamps are believed
+    where they agree with that, else the clock is a new one.
     """
 
-    def __init__(self, *, zero: float | None = None, wrap: float | None = None, frame_seconds: float = 0.04) -> None:
+    def __init__(
+        self,
+        *,
+        zero: float | None = None,
+        wrap: float | None = None,
+        frame_seconds: float = 0.04,
+        max_gap: float = MAX_GAP,
+    ) -> None:
         self._base = None if zero is None else -zero  # media time = unwrapped timestamp + base
         self._wrap = wrap
+        self._max_gap = max_gap
         self._frame_seconds = frame_seconds
-        self._turns = 0
         self._resume: tuple[float, float, float] | None = None
         self._last_stamp: float | None = None
         self._last: float | None = None
@@ -73,16 +81,16 @@ class Timeline:
         length = seconds if seconds is not None and 0 < seconds <= MAX_STILL else self._frame_seconds
         if stamp is None:
             self.estimated += 1
-            stamp = 0.0 if self._last_stamp is None else self._last_stamp + self._last_seconds
+            stamp = self._expected()
         if self._last is None or self._last_stamp is None:
             return self._first(stamp, length)
-        stamp = self._unwrapped(stamp)
+        stamp = self._unwrapped(stamp, near=self._last_stamp)
         step = stamp - self._last_stamp
         if -JITTER < step <= 0:
             self.late += 1
             return None
         jump = None
-        if step <= 0 or step > MAX_GAP:
+        if step <= 0 or step > self._max_gap:
             # The clock is another one. Time goes on where it was: the new stretch starts as the last frame ends.
             time = self._last + self._last_seconds
             reason = GapReason.JUMP_BACK if step < 0 else GapReason.NEW_CLOCK
@@ -102,16 +110,19 @@ class Timeline:
             return self._resumed(stamp, length, *self._resume)
         if self._base is None:
             self._base = -stamp
-        elif stamp + self._base < 0:
+        stamp = self._unwrapped(stamp, near=-self._base)
+        if stamp + self._base < 0:
             self._base = -stamp  # the container claims a start after its first frame
         time = stamp + self._base
         self._remember(stamp, time, length)
-        return Placed(time=time)
+        if time <= MAX_STILL:
+            return Placed(time=time)
+        detail = f"no picture for the first {time:.2f} s"
+        return Placed(time=time, jump=Jump(reason=GapReason.LOST, start=0.0, end=time, detail=detail))
 
     def _resumed(self, stamp: float, length: float, last_stamp: float, last: float, elapsed: float) -> Placed | None:
+        stamp = self._unwrapped(stamp, near=last_stamp)
         step = stamp - last_stamp
-        if self._wrap is not None and step < -self._wrap / 2:
-            step += self._wrap
         if abs(step - elapsed) <= RESUME_TOLERANCE:
             if step <= 0:
                 self.late += 1  # a playlist that starts again a little before where we were: seen already
@@ -123,14 +134,17 @@ class Timeline:
         self._remember(stamp, time, length)
         return Placed(time=time, jump=Jump(reason=GapReason.RECONNECTED, start=last, end=time, detail=detail))
 
-    def _unwrapped(self, stamp: float) -> float:
-        if self._wrap is None or self._last_stamp is None:
-            return stamp
-        stamp += self._turns * self._wrap
-        if stamp - self._last_stamp < -self._wrap / 2:
-            self._turns += 1
-            stamp += self._wrap
-        return stamp
+    def _expected(self) -> float:
+        """The timestamp that a frame without one should have had."""
+        if self._last_stamp is not None:
+            return self._last_stamp + self._last_seconds
+        if self._resume is not None:
+            return self._resume[0] + self._resume[2]
+        return 0.0 if self._base is None else -self._base
+
+    def _unwrapped(self, stamp: float, *, near: float) -> float:
+        """Of all the moments that a timestamp may mean, the nearest to another: wraps may go by in either direction."""
+        return stamp if self._wrap is None else stamp + round((near - stamp) / self._wrap) * self._wrap
 
     def _remember(self, stamp: float, time: float, length: float) -> None:
         self._last_stamp, self._last, self._last_seconds = stamp, time, length
