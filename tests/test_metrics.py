@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from results import record
 from streamsoccer.errors import DataError, StreamSoccerError, UsageError
 from streamsoccer.evaluation import tokenise
 from streamsoccer.evaluation.meteor import Meteor, combine_meteor
@@ -88,6 +89,14 @@ def official_ptb(predictions: Sequence[str], references: Sequence[Sequence[str]]
     res = PTBTokenizer().tokenize({i: [{"caption": text}] for i, text in enumerate(predictions)})
     gts = PTBTokenizer().tokenize({i: [{"caption": text} for text in texts] for i, texts in enumerate(references)})
     return [res[i][0] for i in range(len(res))], [gts[i] for i in range(len(gts))]
+
+
+def real_captions() -> list[list[dict[str, str]]]:
+    """The captions of each real match at hand."""
+    files = sorted((SHARED / "data" / "soccernet").glob("*/*/*/Labels-caption.json"))
+    if not files:
+        pytest.skip("the real captions (../shared/data/soccernet) are not here")
+    return [json.loads(file.read_text(encoding="utf-8"))["annotations"] for file in files]
 
 
 def values(scores: TextScores) -> dict[Metric, float | None]:
@@ -229,10 +238,7 @@ def test_a_dead_meteor_is_an_error_and_never_a_hang(monkeypatch: pytest.MonkeyPa
 @needs_java
 @pytest.mark.parametrize("field", ["description", "anonymized"])
 def test_plain_words_are_ptb_words_on_real_captions(field: str) -> None:
-    files = sorted((SHARED / "data" / "soccernet").glob("*/*/*/Labels-caption.json"))
-    if not files:
-        pytest.skip("the real captions (../shared/data/soccernet) are not here")
-    texts = [row[field] for file in files for row in json.loads(file.read_text(encoding="utf-8"))["annotations"]]
+    texts = [caption[field] for captions in real_captions() for caption in captions]
     words = ptb(texts)
     same = sum(plain(text) == expected for text, expected in zip(texts, words, strict=True))
     assert same / len(texts) >= 0.999
@@ -418,3 +424,37 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tokenise, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match="pycocoevalcap is not installed"):
         TextScorer()
+
+
+@needs_java
+@pytest.mark.acceptance
+def test_plain_scores_stand_for_ptb_scores_on_real_captions(meteor: Meteor) -> None:
+    """Each caption is predicted by the last caption of its class in another match; only the tokeniser differs."""
+    games = real_captions()
+    predictions, references = [], []
+    last: dict[str, str] = {}
+    for captions in games:
+        for caption in captions:
+            if caption["class"] in last:
+                predictions.append(last[caption["class"]])
+                references.append(caption["anonymized"])
+        last |= {caption["class"]: caption["anonymized"] for caption in captions}
+    found = {
+        convention.value: {
+            metric.value: value
+            for metric, value in values(
+                score_texts(predictions=predictions, references=references, convention=convention, meteor=meteor)
+            ).items()
+            if value is not None
+        }
+        for convention in (Convention.RAW, Convention.PLAIN, Convention.PTB)
+    }
+    texts = [caption[field] for captions in games for caption in captions for field in ("description", "anonymized")]
+    agree = sum(plain(text) == words for text, words in zip(texts, ptb(texts), strict=True)) / len(texts)
+    record(
+        "plain_tokeniser",
+        {"pairs": len(predictions), "sentences": len(texts), "share_equal_to_ptb": agree, "scores": found},
+        "pytest -m acceptance tests/test_metrics.py",
+    )
+    assert agree >= 0.999
+    assert found["plain"] == pytest.approx(found["ptb"], abs=0.01)
