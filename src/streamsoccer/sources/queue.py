@@ -20,8 +20,18 @@ class ClipQueue:
         self._items: deque[Clip | Gap] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self.dropped = 0
+
+    def __len__(self) -> int:
+        """How many clips are held."""
+        with self._changed:
+            return self._clips()
+
+    def wait_when_full(self) -> None:
+        """From now on nothing is dropped: what comes in has an end, and can wait."""
+        with self._changed:
+            self._on_full = OnFull.WAIT
 
     def put(self, item: Clip | Gap) -> bool:
         """Add an item; False where nobody is there to take it any more."""
@@ -36,7 +46,7 @@ class ClipQueue:
             self._changed.notify_all()
             return True
 
-    def close(self, error: Exception | None = None) -> None:
+    def close(self, error: BaseException | None = None) -> None:
         """No more items will come; the consumer gets those that are here, then the error, if there is one."""
         with self._changed:
             self._closed, self._error = True, self._error or error
