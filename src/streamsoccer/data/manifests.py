@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from streamsoccer.actions import EventType
 from streamsoccer.clock import MatchTime
-from streamsoccer.domain import CaptionRow, ClipRow, EventRow, RecordRow, SampleRow
+from streamsoccer.domain import Action, CaptionRow, ClipRow, EventRow, RecordRow, SampleRow, Side
 from streamsoccer.errors import DataError, UsageError
 
 __all__ = [
@@ -44,36 +47,93 @@ R = TypeVar("R")
 # --- rows to text ----------------------------------------------------------------------------------------------------
 
 
-_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a row of one type is written: its fields' names and defaults, and a getter of all their values at once."""
+
+    names: tuple[str, ...]
+    defaults: tuple[Any, ...]
+    values: Callable[[Any], tuple[Any, ...]]
 
 
-def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """Name and default of each field; a factory's product stands for the default."""
-    if (known := _DEFAULTS.get(kind)) is None:
-        known = _DEFAULTS[kind] = tuple(
-            (each.name, each.default_factory() if each.default_factory is not MISSING else each.default)
-            for each in fields(kind)
+_PLANS: dict[type, _Plan] = {}
+
+
+def _plan(kind: Any) -> _Plan:
+    if (known := _PLANS.get(kind)) is None:
+        names = tuple(each.name for each in fields(kind))
+        defaults = (
+            each.default if each.default_factory is MISSING else each.default_factory() for each in fields(kind)
         )
+        known = _PLANS[kind] = _Plan(names, tuple(defaults), attrgetter(*names))
     return known
+
+
+def _number(seconds: float) -> int | float:
+    return int(seconds) if seconds == int(seconds) else round(seconds, 3)
 
 
 def _plain(value: Any) -> Any:
     """What the JSON encoder is given for a value that it does not know."""
     if isinstance(value, MatchTime):
-        seconds = value.seconds
-        return [value.half, int(seconds) if seconds == int(seconds) else round(seconds, 3)]
+        return [value.half, _number(value.seconds)]
     if is_dataclass(value):
-        given = ((name, getattr(value, name), default) for name, default in _defaults(type(value)))
+        plan = _plan(type(value))
+        given = zip(plan.names, plan.values(value), plan.defaults, strict=True)
         return {name: each for name, each, default in given if default is MISSING or each != default}
     raise TypeError(f"{type(value).__name__} has no place in a manifest")
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_quoted = lru_cache(maxsize=8)(_encode)
+
+
+# Nearly all rows of a corpus are clips and events. These write exactly what _encode writes, several times faster.
+
+
+def _clip(row: ClipRow) -> str:
+    mask = "" if row.mask is None else f',"mask":"{row.mask}"'
+    last = ',"last":true' if row.last else ""
+    actions = f',"actions":{_encode(row.actions)}' if row.actions else ""
+    return (
+        f'{{"split":"{row.split}","match":{_quoted(row.match)},"half":{row.half},"index":{row.index}'
+        f',"start":{_number(row.start)},"end":{_number(row.end)},"event":{_number(row.event)}'
+        f',"transition":{row.transition}{mask}{actions}{last}}}'
+    )
+
+
+def _time(value: MatchTime) -> str:
+    return f"[{value.half},{_number(value.seconds)}]"
+
+
+def _action(row: Action) -> str:
+    visible = "" if row.visible else ',"visible":false'
+    return (
+        f'{{"label":"{row.label}","side":"{row.side}","at":{_time(row.at)}'
+        f',"available_at":{_time(row.available_at)}{visible}}}'
+    )
+
+
+def _event(row: EventRow) -> str:
+    primary = "" if row.primary is None else f',"primary":"{row.primary}"'
+    kind = "" if row.type is EventType.OPEN_PLAY else f',"type":"{row.type}"'
+    side = "" if row.side is Side.NONE else f',"side":"{row.side}"'
+    actions = f',"actions":[{",".join(map(_action, row.actions))}]' if row.actions else ""
+    caption = "" if row.caption is None else f',"caption":{_encode(row.caption)}'
+    return (
+        f'{{"half":{row.half},"first":{row.first},"clips":{row.clips},"start":{_time(row.start)}'
+        f',"end":{_time(row.end)},"available_at":{_time(row.available_at)},"opened_by":"{row.opened_by}"'
+        f',"closed_by":"{row.closed_by}"{kind}{primary}{side}{actions},"split":"{row.split}","id":{_encode(row.id)}'
+        f',"match":{_quoted(row.match)},"index":{row.index}{caption}}}'
+    )
+
+
+_FAST: Mapping[type, Callable[[Any], str]] = {ClipRow: _clip, EventRow: _event}
 
 
 def encode(row: object) -> str:
     """A row as one line of JSON, without the line's end; fields that have their default value are left out."""
-    return _encode(row)
+    return _FAST.get(type(row), _encode)(row)
 
 
 # --- text to rows ----------------------------------------------------------------------------------------------------
@@ -138,7 +198,8 @@ def _match_time(value: Any) -> MatchTime:
 def _row_decoder(kind: Any) -> Callable[[Any], Any]:
     hints = get_type_hints(kind)
     decoders = {each.name: _decoder(hints[each.name]) for each in fields(kind)}
-    required = [name for name, default in _defaults(kind) if default is MISSING]
+    plan = _plan(kind)
+    required = [name for name, default in zip(plan.names, plan.defaults, strict=True) if default is MISSING]
 
     def build(value: Any) -> Any:
         given = {}
