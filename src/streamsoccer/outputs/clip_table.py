@@ -24,12 +24,13 @@ def print_clips(items: Iterable[Clip | Gap], *, limit: int, as_json: bool, conta
 
         sheet = ContactSheet(str(getattr(items, "name", "clips")))
     write = to_json if as_json else to_line
-    count = 0
+    count, headed = 0, as_json
     stream = iter(items)
     try:
         for item in stream:
-            if count == 0 and not as_json:
+            if not headed:
                 print_line(HEADER)
+                headed = True
             print_line(write(item))
             if sheet is not None:
                 sheet.add(item)

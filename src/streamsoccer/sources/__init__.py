@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from streamsoccer.clock import MatchTime, parse_seconds
+from streamsoccer.clock import MatchTime, format_seconds, parse_seconds
 from streamsoccer.errors import SourceError, UsageError
 from streamsoccer.sources.file import FileSource
 from streamsoccer.sources.game import GameSource
@@ -51,7 +52,7 @@ def open_source(
             raise UsageError("a live source starts now: --from and --half-starts are for files", where=text)
         return _live(text, scheme, half, options)
     path = Path(what)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where a folder may not be looked into
         if half_starts is not None:
             raise UsageError("a game folder has a file for each half; --half-starts is for one file", where=path)
         return GameSource(path, begin=begin, options=options)
@@ -85,6 +86,9 @@ def _media_time(stretches: Sequence[Stretch], begin: MatchTime | None) -> float:
         return 0.0
     for stretch in stretches:
         if stretch.half == begin.half:
+            if begin.seconds >= stretch.end - stretch.start:
+                length = format_seconds(stretch.end - stretch.start)
+                raise UsageError(f"half {begin.half} ends at {length}: {begin} is after it", remedy="see --half-starts")
             return stretch.start + begin.seconds
     raise UsageError(f"there is no half {begin.half} in this file", remedy="see --half-starts")
 

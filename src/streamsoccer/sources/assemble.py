@@ -73,7 +73,10 @@ class Assembler:
         start = index * CLIP_SECONDS
         stop = min(start + CLIP_SECONDS, stretch.end - stretch.start)
         if end is not None:
-            stop = min(stop, max(end - stretch.start, start))
+            stop = min(stop, end - stretch.start)
+        if stop <= start:  # broken off as it began: it is not on its way yet, the next connection may go on with it
+            self._key, self._frames, self._samples, self._times = (half, index - 1), [], [], []
+            return
         yield Clip(
             half=half, index=index, start=start, end=stop, frames=np.stack(self._frames),
             samples=tuple(self._samples), times=tuple(self._times),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from streamsoccer.clip import Clip, Gap
 from streamsoccer.clock import format_seconds
@@ -33,19 +34,22 @@ class FileSource(Source):
             fast=self.options.fast,
             limits=self.options.limits,
         )
-        assembler = Assembler(self._stretches)
+        assembler = Assembler([stretch for stretch in self._stretches if stretch.end > self._begin])
         reached = 0.0
         silence = self.options.limits.silence_seconds
         with Decoder(request, clock=self.options.clock, silence=silence) as decoder:
             for header, pixels in decoder:
-                reached = max(reached, (header.get("last") or (0, 0.0))[1])
+                reached = max(reached, header.get("reached", 0.0))
                 yield from assembler.take(header, pixels)
                 if header["kind"] == "refused":
                     yield from assembler.finish(reached)
                     raise SourceError(header["problem"], where=self._path, remedy=header["remedy"])
+                if header["kind"] == "open" and header["pictures"] > 1:
+                    self.tell("several", f"{self._path}: has {header['pictures']} video streams; the first is taken")
                 if header["kind"] == "end":
                     self.count(header)
                     yield from assembler.finish(header["end"])
+                    self._tell_of_losses(header)
                     if header["missing"] is not None:
                         raise self._cut_off(header["end"], header["missing"])
                     return
@@ -74,6 +78,15 @@ class FileSource(Source):
         if problem is not None:
             raise SourceError(problem, where=self._path, remedy="pass a video file, a SoccerNet game folder or a URL")
         return self._path.absolute()
+
+    def _tell_of_losses(self, header: Mapping[str, Any]) -> None:
+        if header["broken"]:
+            self.tell("damaged", f"{self._path}: {header['broken']} packets could not be read or decoded")
+        if header["missing"] is None:
+            for stretch in self._stretches:
+                if stretch.start >= header["end"]:
+                    text = f"half {stretch.half} starts at {format_seconds(stretch.start)}, after the end of the file"
+                    self.tell("missing", f"{self._path}: {text}")
 
     def _cut_off(self, end: float, declared: float) -> SourceError:
         return SourceError(

@@ -21,19 +21,23 @@ _NAME = re.compile(r"([1-9])(_224p|_720p|_HQ|)(\.mkv|\.mp4)")
 
 
 def half_files(folder: Path) -> dict[int, Path]:
-    """The video of each half, all in the smallest quality that the first half has."""
-    found = {
-        (match[2], match[3], int(match[1])): path for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))
-    }
+    """The video of each half, all in one quality: that of the most halves, and of several such the smallest."""
+    found: dict[tuple[str, str], dict[int, Path]] = {}
+    try:
+        for path in sorted(folder.iterdir()):
+            if match := _NAME.fullmatch(path.name):
+                found.setdefault((match[2], match[3]), {})[int(match[1])] = path
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror})", where=folder, remedy="check its permissions") from error
     order = [(quality, suffix) for quality in QUALITIES for suffix in SUFFIXES]
-    best = min(found, key=lambda key: (key[2], order.index(key[:2])), default=None)
+    best = min(found, key=lambda kind: (-len(found[kind]), order.index(kind)), default=None)
     if best is None:
         raise SourceError(
             "holds no halves of a game (1_224p.mkv, 2_224p.mkv; or _720p, _HQ)",
             where=folder,
             remedy="pass a game folder in SoccerNet's layout, or a video file",
         )
-    return {half: path for (quality, suffix, half), path in sorted(found.items()) if (quality, suffix) == best[:2]}
+    return dict(sorted(found[best].items()))
 
 
 class GameSource(Source):
@@ -45,6 +49,8 @@ class GameSource(Source):
 
     def __iter__(self) -> Iterator[Clip | Gap]:
         files = half_files(self._folder)
+        if self._begin is not None and self._begin.half > max(files):
+            raise SourceError(f"has no half {self._begin.half}", where=self._folder, remedy="see --from")
         for missing in sorted({1, 2} - files.keys()):
             self.tell("missing", f"{self._folder}: half {missing} is not there in the quality of the others")
         for half, path in files.items():

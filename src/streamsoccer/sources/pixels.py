@@ -61,7 +61,7 @@ def _matrix(frame: av.VideoFrame) -> Colorspace | None:
 
 
 def _orientation(frame: av.VideoFrame) -> tuple[bool, bool, bool]:
-    """From the display matrix: rows for columns, then left for right, then top for bottom; odd angles to the nearest."""
+    """From the display matrix: rows for columns, then left for right, then top for bottom; odd angles to the next."""
     if (data := frame.side_data.get("DISPLAYMATRIX")) is None:
         return False, False, False
     a, b, _, c, d = np.frombuffer(bytes(cast(SideData, data)), dtype=np.int32)[:5].tolist()

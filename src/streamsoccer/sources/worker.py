@@ -23,19 +23,27 @@ from av.error import FFmpegError, InvalidDataError
 from numpy.typing import NDArray
 
 from streamsoccer.clip import FRAMES_PER_CLIP, GapReason
-from streamsoccer.clock import Clock, WallClock
+from streamsoccer.clock import Clock, WallClock, format_seconds
 from streamsoccer.sources.messages import REQUEST_VARIABLE, write_message
-from streamsoccer.sources.pixels import Converter
+from streamsoccer.sources.pixels import Converter, square_width
 from streamsoccer.sources.policy import Access, Limits, demuxer_options
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
-from streamsoccer.sources.timeline import MPEGTS_WRAP, Jump, Timeline
+from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Timeline
 
 __all__ = ["main"]
 
 VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
 
-MAX_READ_ERRORS = 200
+MAX_READ_ERRORS = 200  # in a row
 TRUNCATED_SECONDS = 4.0
+# Seeks go a little before the first clip, since they may land on the key frame after the right one; where one lands
+# after the clip's start it goes back further, and then to the start of the file.
+SEEK_EARLY = (2.0, 60.0, None)
+# Only these hold presentation times of one clock in order. In others a jump before the first clip would go unseen by a
+# seek, and clips would not be those of a full run: they are read from their start.
+ONE_CLOCK = ("matroska,webm", "mov,mp4,m4a,3gp,3g2,mj2")
+# Only these say how long they are; of others FFmpeg guesses it.
+SAY_DURATION = (*ONE_CLOCK, "avi", "asf", "flv")
 
 
 class Refused(Exception):
@@ -58,28 +66,37 @@ class Worker:
         self._began = self._spoke = clock.now()
         self._frames = self._broken = self._reported = 0
         self._furthest = 0.0
-        self._aspect: Fraction | None = None
         self._convert = Converter()
-        self._sampler: Sampler[av.VideoFrame] = Sampler([Stretch(**stretch) for stretch in request["stretches"]])
+        self._stream: av.VideoStream
+        stretches = [Stretch(**stretch) for stretch in request["stretches"]]
+        self._sampler: Sampler[av.VideoFrame] = Sampler(stretches, begin=float(request["begin"]))
+        self._begin = self._sampler.begin or 0.0
 
     def run(self) -> None:
-        container = self._open()
-        try:
-            stream = self._video_stream(container)
-            self._aspect = stream.sample_aspect_ratio
-            timeline = self._timeline(container, stream)
-            begin = self._seek(container, stream)
-            self._sampler = Sampler([Stretch(**stretch) for stretch in self._request["stretches"]], begin=begin)
-            declared = self._declared(container)
-            self._say(
-                "open", codec=stream.codec_context.name, width=stream.codec_context.width,
-                height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
-                declared=declared,
-            )  # fmt: skip
-            self._decode(container, stream, timeline)
-            self._finish(timeline, declared, stream)
-        finally:
-            container.close()
+        for early in SEEK_EARLY:
+            container = self._open()
+            try:
+                if self._play(container, early):
+                    return
+            finally:
+                container.close()
+
+    def _play(self, container: av.container.InputContainer, early: float | None) -> bool:
+        """Decode it, from so long before the first clip where it can be sought in; False where that landed too late."""
+        self._frames = self._broken = self._reported = 0
+        stream = self._video_stream(container)
+        declared = self._declared(container)
+        zero = None if early is None else self._seek(container, stream, early)
+        timeline = self._timeline(container, stream, zero)
+        self._say(
+            "open", codec=stream.codec_context.name, width=stream.codec_context.width,
+            height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
+            declared=declared, pictures=len(_moving(container)),
+        )  # fmt: skip
+        if not self._decode(container, stream, timeline, sought=zero is not None):
+            return False
+        self._finish(timeline, declared, container)
+        return True
 
     def _open(self) -> av.container.InputContainer:
         where = self._request["where"]
@@ -95,80 +112,109 @@ class Worker:
         return container
 
     def _video_stream(self, container: av.container.InputContainer) -> av.VideoStream:
-        pictures = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
+        """The first that can be decoded; a cover picture is no video."""
+        pictures = _moving(container)
         if not pictures:
             found = ", ".join(sorted({s.type for s in container.streams})) or "none"
             raise Refused(f"has no video stream (streams: {found})", "pass a file or stream with pictures in it")
-        stream = pictures[0]
-        context = stream.codec_context
-        if context is None or not context.is_decoder:
+        stream = next((s for s in pictures if s.codec_context is not None and s.codec_context.is_decoder), None)
+        if stream is None:
             raise Refused("has video in a codec that cannot be decoded here", "see `streamsoccer doctor`")
+        context = stream.codec_context
         self._check_size(context.width, context.height)
+        self._stream, self._size = stream, (context.width, context.height)
         context.thread_type = "AUTO" if self._access in (Access.FILE, Access.PIPE) else "SLICE"
         if self._request["fast"]:
             context.skip_frame = "NONREF"
         return stream
 
-    def _timeline(self, container: av.container.InputContainer, stream: av.VideoStream) -> Timeline:
-        zero = _seconds(stream.start_time, stream.time_base)
+    def _timeline(self, container: av.container.InputContainer, stream: av.VideoStream, zero: float | None) -> Timeline:
+        """Media time of a file is 0 where its video starts, which may be after its sound does."""
+        if zero is None and self._access is Access.FILE and container.format.name != "avi":
+            zero = _seconds(stream.start_time, stream.time_base)
         rate = float(stream.average_rate or stream.guessed_rate or 25)
         timeline = Timeline(
-            zero=zero if self._access is Access.FILE else None,
-            wrap=MPEGTS_WRAP if container.format.name in ("mpegts", "hls", "rtsp") else None,
+            zero=zero,
+            wrap=MPEGTS_WRAP if container.format.name in ("mpegts", "mpeg", "hls", "rtsp") else None,
             frame_seconds=1 / rate if 1 <= rate <= 1000 else 0.04,
+            max_gap=ONE_CLOCK_GAP if container.format.name in ONE_CLOCK else MAX_GAP,
         )
         if (resume := self._request.get("resume")) is not None:
             elapsed = resume["elapsed"] + self._clock.now() - self._began
             timeline.resume(stamp=resume["stamp"], time=resume["time"], elapsed=elapsed)
         return timeline
 
-    def _seek(self, container: av.container.InputContainer, stream: av.VideoStream) -> float:
-        begin = float(self._request["begin"])
-        if begin > 10 and stream.start_time is not None and stream.time_base is not None:
-            # Two seconds early: a seek may land on the key frame after the one that it should have.
-            container.seek(stream.start_time + int((begin - 2) / stream.time_base), stream=stream, backward=True)
-        return begin
+    def _seek(self, container: av.container.InputContainer, stream: av.VideoStream, early: float) -> float | None:
+        """Go to so long before the first clip, and give the timestamp of media time 0; None: it stays at the start."""
+        seconds = self._begin - early
+        if seconds < 8 or container.format.name not in ONE_CLOCK or stream.time_base is None:
+            return None
+        try:
+            # A container may claim a start after its first frame: a full run goes by the frame, and so does this one.
+            packets = container.demux(stream)
+            first = next((frame.pts for packet in packets for frame in packet.decode() if frame.pts is not None), None)
+            if first is None or stream.start_time is None:
+                return None
+            zero = min(first, stream.start_time)
+            container.seek(zero + int(seconds / stream.time_base), stream=stream, backward=True)
+        except FFmpegError:
+            return None
+        return _seconds(zero, stream.time_base)
 
     def _declared(self, container: av.container.InputContainer) -> float | None:
         if container.duration is None or container.duration <= 0:
             return None
         seconds = container.duration / av.time_base
-        if self._access is Access.FILE and seconds > self._limits.hours * 3600:
+        if self._access is not Access.FILE:
+            return float(seconds)
+        if container.format.name not in SAY_DURATION:
+            return None
+        if seconds > self._limits.hours * 3600:
             raise Refused(
                 f"claims to be {seconds / 3600:.1f} hours long; the limit is {self._limits.hours:g}",
                 "cut it, or raise the limit if it really is so long",
             )
         return float(seconds)
 
-    def _decode(self, container: av.container.InputContainer, stream: av.VideoStream, timeline: Timeline) -> None:
-        begin = self._sampler.begin or 0.0
+    def _decode(
+        self, container: av.container.InputContainer, stream: av.VideoStream, timeline: Timeline, *, sought: bool
+    ) -> bool:
+        # AVI has no presentation times. Its frames come out in order, at the pace of the packets that they come from.
+        in_order = container.format.name == "avi"
         for packet in self._packets(container, stream):
             try:
                 frames = packet.decode()
             except EndOfFile:
                 frames = []
+            except MemoryError:
+                raise
             except FFmpegError:
                 self._broken += 1
                 continue
             for frame in frames:
                 self._frames += 1
                 base = frame.time_base
-                placed = timeline.place(_seconds(frame.pts, base), _seconds(frame.duration, base))
+                stamp = frame.dts if in_order else frame.pts
+                placed = timeline.place(_seconds(stamp, base), _seconds(frame.duration, base))
                 if placed is None:
                     continue
-                if placed.jump is not None and (placed.time > begin or self._access is not Access.FILE):
+                if sought and placed.time > self._begin:
+                    return False
+                sought = False
+                if placed.jump is not None and (placed.time > self._begin or self._access is not Access.FILE):
                     self._interrupt(placed.jump)
                 if placed.time > self._limits.hours * 3600 and self._access is Access.FILE:
                     raise Refused(f"goes on for more than {self._limits.hours:g} hours", "cut it, or raise the limit")
                 for pick in self._sampler.show(placed.time, frame):
                     self._send(pick, timeline)
                 if self._sampler.begin is None:
-                    return
+                    return True
             self._keep_alive(timeline)
+        return not sought
 
     def _packets(self, container: av.container.InputContainer, stream: av.VideoStream) -> Iterator[VideoPacket]:
-        """The video's packets; audio is read too: only the furthest packet of all tells a file that was cut off."""
-        heard = [stream, *container.streams.audio] if self._access is Access.FILE else [stream]
+        """The video's packets; others are read too: only the furthest packet of all tells a file that was cut off."""
+        heard = list(container.streams) if self._access is Access.FILE else [stream]
         errors = 0
         packets = container.demux(heard)
         while True:
@@ -180,11 +226,11 @@ class Worker:
                 errors += 1
                 self._broken += 1
                 if self._access is not Access.FILE or errors > MAX_READ_ERRORS:
-                    if self._frames == 0 or self._access is not Access.FILE:
-                        raise Refused(f"stopped being readable ({error.strerror or type(error).__name__})") from error
-                    return
+                    problem = f"stopped being readable ({error.strerror or type(error).__name__})"
+                    raise Refused(problem, "copy or download it again") from error
                 packets = container.demux(heard)
                 continue
+            errors = 0
             if packet.pts is not None:
                 end = _seconds(packet.pts + (packet.duration or 0), packet.time_base) or 0.0
                 self._furthest = max(self._furthest, end)
@@ -198,15 +244,18 @@ class Worker:
                 self._send(pick, None)
         self._say("jump", reason=jump.reason.value, start=jump.start, end=jump.end, detail=jump.detail)
 
-    def _finish(self, timeline: Timeline, declared: float | None, stream: av.VideoStream) -> None:
+    def _finish(self, timeline: Timeline, declared: float | None, container: av.container.InputContainer) -> None:
         if self._frames == 0:
             raise Refused("has a video stream but not one frame that can be decoded", "check that it plays to its end")
+        first = (container.start_time or 0) / av.time_base
+        reached = max(timeline.end, self._furthest - first)
+        cut_off = self._access is Access.FILE and declared is not None and declared - reached > TRUNCATED_SECONDS
+        if not cut_off and 0 < timeline.end <= self._begin:
+            ends, asked = format_seconds(timeline.end), format_seconds(self._begin)
+            raise Refused(f"ends at {ends}; there is nothing at {asked}", "start earlier")
         for pick in self._sampler.finish(timeline.end):
             self._send(pick, timeline)
-        first = _seconds(stream.start_time, stream.time_base) or 0.0
-        reached = max(timeline.end, self._furthest - max(0.0, first))
         over = self._sampler.begin is None  # all that was asked for was found
-        cut_off = self._access is Access.FILE and declared is not None and declared - reached > TRUNCATED_SECONDS
         self._say(
             "end", end=timeline.end, broken=self._broken, estimated=timeline.estimated, late=timeline.late,
             resized=self._convert.resized, frames=self._frames, missing=declared if cut_off and not over else None,
@@ -215,11 +264,21 @@ class Worker:
     def _send(self, pick: Pick[av.VideoFrame], timeline: Timeline | None) -> None:
         header: dict[str, Any] = {"half": pick.half, "number": pick.number, "time": pick.time}
         if timeline is not None and timeline.last is not None:
-            header["last"] = timeline.last
+            header |= {"last": timeline.last, "reached": timeline.end}
         frame = pick.item
-        self._check_size(frame.width, frame.height)
         clip = (pick.half, pick.number // FRAMES_PER_CLIP)
-        self._say("frame", self._convert(frame, aspect=self._aspect, clip=clip), **header)
+        # A container says what shape its pixels have; of pictures of another size than it says, they say it themselves.
+        same = (frame.width, frame.height) == self._size
+        aspect = self._stream.sample_aspect_ratio if same else self._stream.codec_context.sample_aspect_ratio
+        self._check_size(square_width(frame.width, aspect), frame.height)
+        try:
+            pixels = self._convert(frame, aspect=aspect, clip=clip)
+        except MemoryError:
+            raise
+        except FFmpegError as error:
+            problem = f"has pictures that cannot be turned into RGB here ({error.strerror or type(error).__name__})"
+            raise Refused(problem, "convert it: ffmpeg -i IN -pix_fmt yuv420p OUT.mkv") from error
+        self._say("frame", pixels, **header)
 
     def _check_size(self, width: int, height: int) -> None:
         if width * height > self._limits.pixels:
@@ -228,11 +287,15 @@ class Worker:
 
     def _keep_alive(self, timeline: Timeline) -> None:
         if self._frames > self._reported and self._clock.now() - self._spoke > 1.0:
-            self._say("alive", frames=self._frames, last=timeline.last)
+            self._say("alive", frames=self._frames, last=timeline.last, reached=timeline.end)
 
     def _say(self, kind: str, pixels: NDArray[np.uint8] | None = None, **header: Any) -> None:
         self._spoke, self._reported = self._clock.now(), self._frames
         write_message(self._output, {"kind": kind, **header}, pixels)
+
+
+def _moving(container: av.container.InputContainer) -> list[av.VideoStream]:
+    return [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
 
 
 def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
