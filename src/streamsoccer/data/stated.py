@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from streamsoccer.actions import Label
 from streamsoccer.domain import Placeholder, Side
 
-__all__ = ["PLACEHOLDER", "Stated", "kind_of", "read"]
+__all__ = ["PLACEHOLDER", "Stated", "kind_of", "loosely", "read"]
 
 PLACEHOLDER = re.compile(r"\[[A-Z]+\]")
 _CARDINALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -38,10 +38,10 @@ _NOUNS: tuple[tuple[str, str], ...] = (
     (Label.SHOT_OFF_TARGET, r"(?:shots?|efforts?|attempts?) off target"),
     (Label.INDIRECT_FREE_KICK, r"indirect free[ -]kicks?"),
     (Label.DIRECT_FREE_KICK, r"direct free[ -]kicks?"),
-    (Label.YELLOW_CARD, r"yellow cards?|bookings?"),
+    (Label.YELLOW_CARD, r"yellow cards?"),
     (Label.RED_CARD, r"red cards?"),
     (Label.THROW_IN, r"throw-ins?"),
-    (Label.SUBSTITUTION, r"substitutions?|changes?"),
+    (Label.SUBSTITUTION, r"substitutions?"),
     (Label.CLEARANCE, r"clearances?"),
     (Label.PENALTY, r"penalt(?:y|ies)"),
     (Label.CORNER, r"corners?(?: kicks?)?"),
@@ -84,15 +84,6 @@ class Stated:
             side = placeholders[place].side if 0 <= place < len(placeholders) else Side.NONE
             counts[side, label] += number
         return dict(counts)
-
-    def numbers(self) -> Counter[tuple[str, int]]:
-        """Every number and what it is a number of, whoever did it."""
-        return Counter(
-            [(label, number) for _, label, number in self.facts]
-            + [("rank", each) for each in self.ranks]
-            + [("minutes", each) for each in self.minutes]
-            + [("score", max(home, away) * 1000 + min(home, away)) for _, home, away in self.scores]
-        )
 
 
 def _value(found: re.Match[str]) -> int:
@@ -141,3 +132,38 @@ def read(text: str) -> Stated:
     for each in take(_RANK):
         stated.ranks.append(_ORDINAL[each["word"]] if each["word"] else int(each["digits"]))
     return stated
+
+
+# --- a looser reading, for sentences that a model wrote --------------------------------------------------------------
+
+_TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
+_LOOSE_NUMBER = {word: value for value, word in enumerate((*_CARDINALS, *_TEENS))} | _ORDINAL
+_LOOSE_NUMBER |= {"once": 1, "twice": 2, "thrice": 3, "pair": 2, "couple": 2, "brace": 2, "double": 2, "trio": 3}
+_LOOSE_NUMBER |= {"triple": 3, "hat-trick": 3}
+_LOOSE_WORD = re.compile(r"hat-trick|[a-z]+|\d+")
+_STEMS = tuple(
+    (kind, re.compile(stem))
+    for kind, stem in (
+        ("goal", r"\bgoals?\b|\bscor(?:e|es|ed|ing)\b|\bnet(?:s|ted)?\b"),
+        ("on target", r"\bon[- ]target\b"),
+        ("corner", r"\bcorners?\b"),
+        ("foul", r"\bfoul"),
+        ("offside", r"\boff-?\s?side"),
+        ("penalty", r"\bpenalt|\bspot[- ]kick"),
+        ("throw-in", r"\bthrow[- ]?in"),
+        ("free kick", r"\bfree[- ]kick"),
+    )
+)
+
+
+def loosely(text: str) -> Counter[str]:
+    """Numbers above one (as often as they stand), scores and kinds of action (once each), however they are worded."""
+    words = PLACEHOLDER.sub(" ", text).lower()
+    found = Counter(f"score {each[1]}-{each[2]}" for each in _SCORE.finditer(words))
+    words = _SCORE.sub(" ", words)
+    for word in _LOOSE_WORD.findall(words):
+        value = int(word) if word.isdigit() else _LOOSE_NUMBER.get(word, 1)
+        if value != 1:
+            found[f"number {value}"] += 1
+    found.update({kind: 1 for kind, stem in _STEMS if stem.search(words)})
+    return found
