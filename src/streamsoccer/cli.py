@@ -140,6 +140,20 @@ def data_why(
         typer.echo(line)
 
 
+@data_app.command("audit")
+def data_audit(
+    out: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print every check and finding as JSON.")] = False,
+) -> None:
+    """Recompute what clips and events say and hold every row to it; exit with 1 where something is found."""
+    from streamsoccer.data.audit import run_audit, show_audit
+
+    report = run_audit(out)
+    show_audit(report, as_json=as_json)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +200,22 @@ def _evaluate_text(
         seed=seed,
     )
     report = evaluate_text(file, request)
+    typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
+
+
+@evaluate_app.command("dense")
+def _evaluate_dense(
+    predictions: Annotated[Path, typer.Argument(help="Root of league/season/game/results_dense_captioning.json.")],
+    labels: Annotated[Path, typer.Argument(help="Root of league/season/game/Labels-caption.json.")],
+    window: Annotated[int, typer.Option(metavar="SECONDS", help="30, or 5 for the tight protocol.")] = 30,
+    time_key: Annotated[str, typer.Option(metavar="FIELD", help="Field of the labels' time.")] = "gameTime",
+    label_file: Annotated[str, typer.Option(metavar="NAME", help="The labels' file name.")] = "Labels-caption.json",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: numbers under the metrics' names.")] = False,
+) -> None:
+    """Score dense captioning as SoccerNet-Caption does; needs Java."""
+    from streamsoccer.evaluation.dense import evaluate_dense
+
+    report = evaluate_dense(predictions, labels, window=window, time_key=time_key, label_file=label_file)
     typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
 
 
