@@ -12,7 +12,7 @@ from streamsoccer.clock import MatchTime, format_seconds, parse_seconds
 from streamsoccer.errors import SourceError, UsageError
 from streamsoccer.sources.file import FileSource
 from streamsoccer.sources.game import GameSource
-from streamsoccer.sources.live import LiveSource
+from streamsoccer.sources.live import LiveSource, without_secrets
 from streamsoccer.sources.policy import Access
 from streamsoccer.sources.sampler import Stretch
 from streamsoccer.sources.source import Notice, OnFull, Options, Source
@@ -64,21 +64,27 @@ def open_source(
 
 def _live(text: str, scheme: str | None, half: int, options: Options) -> LiveSource:
     if scheme is None:
-        return LiveSource("pipe:0", Access.PIPE, name="standard input", half=half, options=options)
+        return LiveSource("pipe:0", Access.PIPE, half=half, options=options)
+    try:
+        shown, port = without_secrets(text), urlsplit(text).port
+    except ValueError as error:
+        raise UsageError(
+            f"not a URL ({error})", where=text.partition("://")[0], remedy="as in rtsp://HOST/PATH"
+        ) from None
     if scheme == "srt":
         raise SourceError(
             "SRT is not in this build of FFmpeg",
-            where=text,
-            remedy=f"pipe it in: srt-live-transmit '{text}' file://con | streamsoccer clips -",
+            where=shown,
+            remedy=f"pipe it in: srt-live-transmit '{shown}' file://con | streamsoccer clips -",
         )
     if (access := _SCHEMES.get(scheme)) is None:
         known = ", ".join(sorted(_SCHEMES))
-        raise SourceError(f"{scheme}:// is not a protocol that is read here", where=text, remedy=f"use one of {known}")
-    parts = urlsplit(text)
-    if not parts.hostname and scheme != "udp":
-        raise SourceError("names no host", where=text, remedy=f"write {scheme}://HOST/PATH")
-    shown = text.replace(f"{parts.username}:{parts.password}@", "") if parts.password else text
-    return LiveSource(text, access, name=shown, half=half, options=options)
+        raise SourceError(f"{scheme}:// is not a protocol that is read here", where=shown, remedy=f"use one of {known}")
+    if access is Access.UDP and port is None:
+        raise SourceError("names no port to listen at", where=shown, remedy="write udp://HOST:PORT")
+    if access is not Access.UDP and not urlsplit(text).hostname:
+        raise SourceError("names no host", where=shown, remedy=f"write {scheme}://HOST/PATH")
+    return LiveSource(text, access, half=half, options=options)
 
 
 def _media_time(stretches: Sequence[Stretch], begin: MatchTime | None) -> float:

@@ -53,16 +53,17 @@ _PROTOCOLS = {
     Access.RTMP: "rtmp,rtmps,rtmpt,tcp,tls,http,https",
 }
 
-# Live sources look a little into the stream to learn what it is, not the default five seconds.
+# Live sources look a little into the stream to learn what it is, not the default five seconds. How long they may be
+# silent is not set here: the parent ends a silent decoder.
 _LIVE = {"analyzeduration": "2000000", "fflags": "+discardcorrupt"}
 
 _EXTRA: dict[Access, dict[str, str]] = {
     Access.FILE: {},
     Access.PIPE: {},
-    Access.HTTP: {**_LIVE, "rw_timeout": "8000000", "seg_max_retry": "2"},
+    Access.HTTP: {**_LIVE, "seg_max_retry": "2"},
     Access.UDP: {**_LIVE, "fifo_size": "50000", "overrun_nonfatal": "1"},
-    Access.RTSP: {**_LIVE, "rtsp_flags": "prefer_tcp", "timeout": "8000000"},
-    Access.RTMP: {**_LIVE, "rw_timeout": "8000000"},
+    Access.RTSP: {**_LIVE, "rtsp_flags": "prefer_tcp"},
+    Access.RTMP: _LIVE,
 }
 
 

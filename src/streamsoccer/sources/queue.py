@@ -28,6 +28,10 @@ class ClipQueue:
         with self._changed:
             return self._clips()
 
+    @property
+    def waits(self) -> bool:
+        return self._on_full is OnFull.WAIT
+
     def wait_when_full(self) -> None:
         """From now on nothing is dropped: what comes in has an end, and can wait."""
         with self._changed:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from streamsoccer.clip import GapReason
 
-__all__ = ["Jump", "Placed", "Timeline"]
+__all__ = ["Jump", "Placed", "Resume", "Timeline"]
 
-MAX_STILL = 1.0  # a picture that stands longer than this is a gap in the stream
+MAX_STILL = 1.001  # a picture that stands longer than a second (and a rounding) is a gap in the stream
 MAX_GAP = 600.0  # a leap further than this is another clock, not ten minutes of lost play
 ONE_CLOCK_GAP = 3600.0  # the same in a container that holds a single clock: a half-time break may be left out of it
 JITTER = 0.1  # frames this little out of order are dropped and counted
 MPEGTS_WRAP = 2**33 / 90_000
-RESUME_TOLERANCE = 6.0  # how far a reconnected server's timestamps may differ from the time that passed here
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,13 +34,36 @@ class Placed:
     jump: Jump | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resume:
+    """What a reconnected stream goes on from: the last frame of the connection before, `elapsed` seconds ago.
+
+    The new timestamps are believed where they differ from the time that passed by at most `tolerance`; infinity stands
+    for a recording, whose timestamps are always the same. `first` is the earliest timestamp that was seen: one from
+    there again is a clock that was started anew.
+    """
+
+    stamp: float
+    time: float
+    first: float
+    elapsed: float
+    tolerance: float
+
+    @property
+    def recorded(self) -> bool:
+        return self.tolerance == math.inf
+
+    def believes(self, stamp: float) -> bool:
+        if self.recorded:
+            return True
+        return abs(stamp - self.stamp - self.elapsed) <= self.tolerance and stamp > self.first + JITTER
+
+
 class Timeline:
     """Gives each decoded frame its media time, in the order in which the decoder hands them out.
 
     `zero` is the timestamp (in seconds) that is media time 0; without it, that of the first frame. `wrap` is the period
-    after which timestamps start again; `max_gap` the longest leap that is believed. A reconnected stream passes the last
-    timestamp and media time of the connection before and the seconds that have passed since: timestamps are believed
-    where they agree with that, else the clock is a new one.
+    after which timestamps start again; `max_gap` the longest leap that is believed.
     """
 
     def __init__(
@@ -50,12 +73,14 @@ class Timeline:
         wrap: float | None = None,
         frame_seconds: float = 0.04,
         max_gap: float = MAX_GAP,
+        resume: Resume | None = None,
     ) -> None:
         self._base = None if zero is None else -zero  # media time = unwrapped timestamp + base
         self._wrap = wrap
         self._max_gap = max_gap
         self._frame_seconds = frame_seconds
-        self._resume: tuple[float, float, float] | None = None
+        self._resume = resume
+        self._first_stamp = 0.0
         self._last_stamp: float | None = None
         self._last: float | None = None
         self._last_seconds = frame_seconds
@@ -68,13 +93,11 @@ class Timeline:
         return 0.0 if self._last is None else self._last + self._last_seconds
 
     @property
-    def last(self) -> tuple[float, float] | None:
-        """(timestamp, media time) of the last frame, for the next connection to go on from."""
-        return None if self._last_stamp is None or self._last is None else (self._last_stamp, self._last)
-
-    def resume(self, *, stamp: float, time: float, elapsed: float) -> None:
-        """Go on after a connection whose last frame had this timestamp and media time, `elapsed` seconds ago."""
-        self._resume = (stamp, time, elapsed)
+    def last(self) -> tuple[float, float, float] | None:
+        """(timestamp, media time, first timestamp of its clock) of the last frame, for the next connection."""
+        if self._last_stamp is None or self._last is None:
+            return None
+        return self._last_stamp, self._last, self._first_stamp
 
     def place(self, stamp: float | None, seconds: float | None = None) -> Placed | None:
         """Place a frame by its timestamp and duration; None for a frame that comes too late to be shown."""
@@ -96,7 +119,7 @@ class Timeline:
             reason = GapReason.JUMP_BACK if step < 0 else GapReason.NEW_CLOCK
             detail = f"timestamps went {'back' if step < 0 else 'forward'} by {abs(step):.2f} s"
             jump = Jump(reason=reason, start=time, end=time, detail=detail)
-            self._base = time - stamp
+            self._base, self._first_stamp = time - stamp, stamp
         else:
             time = stamp + (self._base or 0.0)
             if step > MAX_STILL:
@@ -107,39 +130,41 @@ class Timeline:
 
     def _first(self, stamp: float, length: float) -> Placed | None:
         if self._resume is not None:
-            return self._resumed(stamp, length, *self._resume)
+            return self._resumed(stamp, length, self._resume)
         if self._base is None:
             self._base = -stamp
         stamp = self._unwrapped(stamp, near=-self._base)
         if stamp + self._base < 0:
             self._base = -stamp  # the container claims a start after its first frame
         time = stamp + self._base
+        self._first_stamp = stamp
         self._remember(stamp, time, length)
         if time <= MAX_STILL:
             return Placed(time=time)
         detail = f"no picture for the first {time:.2f} s"
         return Placed(time=time, jump=Jump(reason=GapReason.LOST, start=0.0, end=time, detail=detail))
 
-    def _resumed(self, stamp: float, length: float, last_stamp: float, last: float, elapsed: float) -> Placed | None:
-        stamp = self._unwrapped(stamp, near=last_stamp)
-        step = stamp - last_stamp
-        if abs(step - elapsed) <= RESUME_TOLERANCE:
-            if step <= 0:
+    def _resumed(self, stamp: float, length: float, before: Resume) -> Placed | None:
+        stamp = self._unwrapped(stamp, near=before.stamp)
+        detail = f"reconnected after {before.elapsed:.1f} s"
+        if before.believes(stamp):
+            if stamp <= before.stamp:
                 self.late += 1  # a playlist that starts again a little before where we were: seen already
                 return None
-            time, detail = last + step, f"reconnected after {elapsed:.1f} s"
+            time, self._first_stamp = before.time + stamp - before.stamp, before.first
         else:
-            time, detail = last + max(elapsed, length), f"reconnected after {elapsed:.1f} s, to another clock"
+            time, self._first_stamp = before.time + max(before.elapsed, length), stamp
+            detail += ", to another clock"
         self._base = time - stamp
         self._remember(stamp, time, length)
-        return Placed(time=time, jump=Jump(reason=GapReason.RECONNECTED, start=last, end=time, detail=detail))
+        return Placed(time=time, jump=Jump(reason=GapReason.RECONNECTED, start=before.time, end=time, detail=detail))
 
     def _expected(self) -> float:
         """The timestamp that a frame without one should have had."""
         if self._last_stamp is not None:
             return self._last_stamp + self._last_seconds
         if self._resume is not None:
-            return self._resume[0] + self._resume[2]
+            return self._resume.stamp + self._resume.elapsed
         return 0.0 if self._base is None else -self._base
 
     def _unwrapped(self, stamp: float, *, near: float) -> float:

@@ -7,7 +7,9 @@ line, which everybody on the machine can read: a URL may hold a password.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import resource
 import sys
@@ -20,20 +22,25 @@ import av
 import numpy as np
 from av.error import EOFError as EndOfFile
 from av.error import FFmpegError, InvalidDataError
+from av.stream import Discard
 from numpy.typing import NDArray
 
 from streamsoccer.clip import FRAMES_PER_CLIP, GapReason
 from streamsoccer.clock import Clock, WallClock, format_seconds
+from streamsoccer.sources.gate import Gate
 from streamsoccer.sources.messages import REQUEST_VARIABLE, write_message
 from streamsoccer.sources.pixels import Converter, square_width
 from streamsoccer.sources.policy import Access, Limits, demuxer_options
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
-from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Timeline
+from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Resume, Timeline
 
 __all__ = ["main"]
 
 VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
 
+# How far a reconnected server's timestamps may differ from the seconds that passed here and yet be believed: a playlist
+# starts again some segments back; RTSP counts from the start of each connection.
+RESUME_TOLERANCE = {Access.HTTP: 30.0, Access.UDP: 6.0, Access.RTMP: 6.0, Access.RTSP: -1.0, Access.PIPE: -1.0}
 MAX_READ_ERRORS = 200  # in a row
 TRUNCATED_SECONDS = 4.0
 # Seeks go a little before the first clip, since they may land on the key frame after the right one; where one lands
@@ -63,6 +70,8 @@ class Worker:
         self._limits = Limits(**request["limits"])
         self._output = output
         self._clock = clock
+        self._gate: Gate | None = None
+        self._speaking = threading.Lock()
         self._began = self._spoke = clock.now()
         self._frames = self._broken = self._reported = 0
         self._furthest = 0.0
@@ -86,8 +95,11 @@ class Worker:
         self._frames = self._broken = self._reported = 0
         stream = self._video_stream(container)
         declared = self._declared(container)
+        resume = self._resume(finite=declared is not None)
+        if resume is not None and resume.recorded:
+            _go_back_to(resume, container, stream)
         zero = None if early is None else self._seek(container, stream, early)
-        timeline = self._timeline(container, stream, zero)
+        timeline = self._timeline(container, stream, zero, resume)
         self._say(
             "open", codec=stream.codec_context.name, width=stream.codec_context.width,
             height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
@@ -100,13 +112,16 @@ class Worker:
 
     def _open(self) -> av.container.InputContainer:
         where = self._request["where"]
+        if self._access is Access.HTTP:
+            self._gate = Gate(where, tell=self._forbidden)
+            self._gate.lead_through()
         try:
             container = av.open(where, options=demuxer_options(self._access), metadata_errors="replace")
         except InvalidDataError as error:
             problem = "not a video in a format that is read here, or damaged at its start"
             raise Refused(problem, "check that it plays, or convert it: ffmpeg -i IN -c copy OUT.mkv") from error
         except FFmpegError as error:
-            raise Refused(f"cannot be opened ({error.strerror or type(error).__name__})") from error
+            raise Refused(f"cannot be opened ({self._why(error)})") from error
         if not isinstance(container, av.container.InputContainer):
             raise Refused("cannot be read")
         return container
@@ -120,6 +135,9 @@ class Worker:
         stream = next((s for s in pictures if s.codec_context is not None and s.codec_context.is_decoder), None)
         if stream is None:
             raise Refused("has video in a codec that cannot be decoded here", "see `streamsoccer doctor`")
+        for other in container.streams:
+            if self._access is not Access.FILE and other.index != stream.index:
+                other.discard = Discard.all  # a playlist's other variants are not even fetched
         context = stream.codec_context
         self._check_size(context.width, context.height)
         self._stream, self._size = stream, (context.width, context.height)
@@ -128,21 +146,31 @@ class Worker:
             context.skip_frame = "NONREF"
         return stream
 
-    def _timeline(self, container: av.container.InputContainer, stream: av.VideoStream, zero: float | None) -> Timeline:
+    def _timeline(
+        self,
+        container: av.container.InputContainer,
+        stream: av.VideoStream,
+        zero: float | None,
+        resume: Resume | None,
+    ) -> Timeline:
         """Media time of a file is 0 where its video starts, which may be after its sound does."""
         if zero is None and self._access is Access.FILE and container.format.name != "avi":
             zero = _seconds(stream.start_time, stream.time_base)
         rate = float(stream.average_rate or stream.guessed_rate or 25)
-        timeline = Timeline(
+        return Timeline(
             zero=zero,
             wrap=MPEGTS_WRAP if container.format.name in ("mpegts", "mpeg", "hls", "rtsp") else None,
             frame_seconds=1 / rate if 1 <= rate <= 1000 else 0.04,
             max_gap=ONE_CLOCK_GAP if container.format.name in ONE_CLOCK else MAX_GAP,
+            resume=resume,
         )
-        if (resume := self._request.get("resume")) is not None:
-            elapsed = resume["elapsed"] + self._clock.now() - self._began
-            timeline.resume(stamp=resume["stamp"], time=resume["time"], elapsed=elapsed)
-        return timeline
+
+    def _resume(self, *, finite: bool) -> Resume | None:
+        if (last := self._request["resume"]) is None:
+            return None
+        elapsed = last["elapsed"] + self._clock.now() - self._began
+        tolerance = math.inf if finite else RESUME_TOLERANCE[self._access]
+        return Resume(stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed, tolerance=tolerance)
 
     def _seek(self, container: av.container.InputContainer, stream: av.VideoStream, early: float) -> float | None:
         """Go to so long before the first clip, and give the timestamp of media time 0; None: it stays at the start."""
@@ -165,6 +193,8 @@ class Worker:
         if container.duration is None or container.duration <= 0:
             return None
         seconds = container.duration / av.time_base
+        if self._access is Access.RTMP:
+            return None  # what a publisher says when it starts, and often wrong
         if self._access is not Access.FILE:
             return float(seconds)
         if container.format.name not in SAY_DURATION:
@@ -226,7 +256,7 @@ class Worker:
                 errors += 1
                 self._broken += 1
                 if self._access is not Access.FILE or errors > MAX_READ_ERRORS:
-                    problem = f"stopped being readable ({error.strerror or type(error).__name__})"
+                    problem = f"stopped being readable ({self._why(error)})"
                     raise Refused(problem, "copy or download it again") from error
                 packets = container.demux(heard)
                 continue
@@ -245,11 +275,14 @@ class Worker:
         self._say("jump", reason=jump.reason.value, start=jump.start, end=jump.end, detail=jump.detail)
 
     def _finish(self, timeline: Timeline, declared: float | None, container: av.container.InputContainer) -> None:
-        if self._frames == 0:
+        if self._frames == 0 and self._request["resume"] is None:
             raise Refused("has a video stream but not one frame that can be decoded", "check that it plays to its end")
         first = (container.start_time or 0) / av.time_base
-        reached = max(timeline.end, self._furthest - first)
-        cut_off = self._access is Access.FILE and declared is not None and declared - reached > TRUNCATED_SECONDS
+        reached = self._furthest - first
+        if self._access is Access.FILE:
+            reached = max(timeline.end, reached)
+        measured = declared is not None and self._access in (Access.FILE, Access.HTTP)
+        cut_off = measured and (declared or 0.0) - reached > TRUNCATED_SECONDS
         if not cut_off and 0 < timeline.end <= self._begin:
             ends, asked = format_seconds(timeline.end), format_seconds(self._begin)
             raise Refused(f"ends at {ends}; there is nothing at {asked}", "start earlier")
@@ -289,9 +322,26 @@ class Worker:
         if self._frames > self._reported and self._clock.now() - self._spoke > 1.0:
             self._say("alive", frames=self._frames, last=timeline.last, reached=timeline.end)
 
+    def _why(self, error: FFmpegError) -> str:
+        reason = self._gate.problem if self._gate is not None else None
+        return reason or error.strerror or type(error).__name__
+
+    def _forbidden(self, problem: str) -> None:
+        """Said from a thread of the gate; it is no sign of life of the decoder."""
+        with self._speaking:
+            write_message(self._output, {"kind": "forbidden", "problem": problem})
+
     def _say(self, kind: str, pixels: NDArray[np.uint8] | None = None, **header: Any) -> None:
         self._spoke, self._reported = self._clock.now(), self._frames
-        write_message(self._output, {"kind": kind, **header}, pixels)
+        with self._speaking:
+            write_message(self._output, {"kind": kind, **header}, pixels)
+
+
+def _go_back_to(resume: Resume, container: av.container.InputContainer, stream: av.VideoStream) -> None:
+    """Where a recording broke off, go on a little before that; from its start if it cannot be sought in."""
+    if stream.time_base is not None:
+        with contextlib.suppress(FFmpegError):
+            container.seek(int(max(0.0, resume.stamp - 2.0) / stream.time_base), stream=stream, backward=True)
 
 
 def _moving(container: av.container.InputContainer) -> list[av.VideoStream]:
