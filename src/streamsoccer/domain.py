@@ -128,6 +128,9 @@ class Verdict(StrEnum):
     NO_CLASS_ACTION = "no_class_action"  # its class speaks of nothing that SoccerNet labels
     NO_CANDIDATE = "no_candidate"  # no event near enough
     NO_COMPATIBLE_ACTION = "no_compatible_action"  # events near enough, but none with an action it could speak of
+    SCORE_CONTRADICTED = (
+        "score_contradicted"  # it states a score that the labels do not have when those events are known
+    )
     TAKEN = "taken"  # every event it could speak of went to a better caption
 
 

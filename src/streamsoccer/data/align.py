@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from streamsoccer.actions import COMPATIBLE, Label
 from streamsoccer.clock import MatchTime
-from streamsoccer.data.captions import SourceCaption, is_sentence
+from streamsoccer.data.captions import SourceCaption, is_sentence, stated_score
+from streamsoccer.data.match_state import Timeline
 from streamsoccer.domain import Action, Candidate, Event, Verdict, event_id
 
 __all__ = ["ANCHOR_SECONDS", "RANKING", "WINDOW_SECONDS", "Alignment", "align", "named_takers"]
@@ -41,10 +42,10 @@ class Alignment:
 
 
 def align(
-    match: str, captions: Sequence[SourceCaption], halves: Mapping[int, Sequence[Event]]
+    match: str, captions: Sequence[SourceCaption], halves: Mapping[int, Sequence[Event]], state: Timeline
 ) -> tuple[list[Alignment], dict[str, int]]:
     """The verdict on each caption, in order, and which caption (by its place in the list) each event got."""
-    found = [_candidates(match, place, caption, halves) for place, caption in enumerate(captions)]
+    found = [_candidates(match, place, caption, halves, state) for place, caption in enumerate(captions)]
     pairs = sorted(
         (candidate.key, place, candidate.event) for place, (_, options) in enumerate(found) for candidate in options
     )
@@ -64,7 +65,7 @@ def align(
 
 
 def _candidates(
-    match: str, place: int, caption: SourceCaption, halves: Mapping[int, Sequence[Event]]
+    match: str, place: int, caption: SourceCaption, halves: Mapping[int, Sequence[Event]], state: Timeline
 ) -> tuple[Verdict, tuple[Candidate, ...]]:
     if not is_sentence(caption.anonymized or caption.description):
         return Verdict.NO_TEXT, ()
@@ -79,7 +80,8 @@ def _candidates(
     # Events are in order and none is longer than 24 s, so only these can be near.
     low = bisect_left(events, caption.at.seconds - _LONGEST, key=lambda each: each.start.seconds)
     high = bisect_right(events, caption.at.seconds + _LONGEST, key=lambda each: each.start.seconds)
-    near = False
+    stated = stated_score(caption.anonymized or caption.description)
+    near = contradicted = False
     options = []
     for event in events[low:high]:
         window = _distance(caption.at, event)
@@ -88,8 +90,14 @@ def _candidates(
         if action is None:
             continue
         distance = abs(action.at.seconds - caption.at.seconds)
-        if window <= WINDOW_SECONDS or distance <= ANCHOR_SECONDS:
-            options.append((event, action, distance, window))
+        if window > WINDOW_SECONDS and distance > ANCHOR_SECONDS:
+            continue
+        if stated is not None and stated != state.at(event.available_at).score:
+            contradicted = True  # as a target it would tell the future, or be wrong
+            continue
+        options.append((event, action, distance, window))
+    if contradicted and not options:
+        return Verdict.SCORE_CONTRADICTED, ()
     if not options:
         return (Verdict.NO_COMPATIBLE_ACTION if near else Verdict.NO_CANDIDATE), ()
     inferred = caption.kind_source == "text"

@@ -11,7 +11,7 @@ from streamsoccer.actions import CaptionClass, caption_class
 from streamsoccer.clock import MatchTime
 from streamsoccer.errors import UsageError
 
-__all__ = ["TIME_KEYS", "SourceCaption", "classify", "infer_class", "is_sentence", "pick_time"]
+__all__ = ["TIME_KEYS", "SourceCaption", "classify", "infer_class", "is_sentence", "pick_time", "stated_score"]
 
 # The best time first: set by hand, then aligned by a model, then by events, then as broadcast text had it.
 TIME_KEYS = ("gt_gameTime", "contrastive_aligned_gameTime", "event_aligned_gameTime", "gameTime")
@@ -58,7 +58,8 @@ _RULES: tuple[tuple[CaptionClass, re.Pattern[str]], ...] = tuple(
         (CaptionClass.YELLOW_CARD, r"yellow card|\bbooked|\bbooking|shown a yellow|into the (?:referee's )?book"),
         (
             CaptionClass.SUBSTITUTION,
-            r"substitut|\breplaces\b|replaced by|comes? off the (?:bench|pitch)|to replace|introduced",
+            r"subst?itut|\breplac(?:es|ing)\b|replaced by|off the (?:bench|pitch)|to replace|introduce|here is a change"
+            r"|coming on for|comes on for|going off",
         ),
         (CaptionClass.OWN_GOAL, r"own goal|into his own net"),
         (
@@ -67,25 +68,29 @@ _RULES: tuple[tuple[CaptionClass, re.Pattern[str]], ...] = tuple(
         ),
         (
             CaptionClass.GOAL,
-            r"\bgoal! |\bgoo+al|it'?s a goal|\bscores\b|finds the (?:back of the )?net|the score is now",
+            r"\bgoal\b[^.]*!|\bgoo+al|it'?s a goal|\bscores\b|(?:finds|hits) the (?:back of the )?net|the score|\d:\d",
         ),
-        (CaptionClass.PENALTY, r"\bpenalty\b(?! (?:area|box|spot line))"),
+        (CaptionClass.PENALTY, r"\bpenalty\b(?! (?:area|box|spot|line))"),
         (CaptionClass.OFFSIDE, r"off-?\s?side|linesman'?s flag|flag is up"),
         (CaptionClass.ADDED_TIME, r"minutes? (?:of stoppage|will be added|of (?:added|injury) time)|added time"),
         (CaptionClass.END, r"half-?time whistle|full-?time|final whistle|end of the (?:first|second|match|game)"),
         (CaptionClass.START, r"kicks? off|first half (?:starts|begins|is under way)|second half (?:starts|begins)"),
         (CaptionClass.VAR, r"\bvar\b|video assistant"),
-        (CaptionClass.INJURY, r"injur|treatment|stretcher|medical|in pain|limp"),
+        (
+            CaptionClass.INJURY,
+            r"injur|treatment|stretcher|medical|in pain|limp|physio|\bknock\b|carry on",
+        ),
         (
             CaptionClass.LEAD_TO_CORNER,
-            r"(?:awarded|earns?|wins?|will have|get|have|given|points? for) (?:\w+ ){0,3}corner"
-            r"|corner kick\.|out for a corner|corner (?:kick )?(?:will be|has been) (?:taken|awarded)",
+            r"(?:awarded|earns?|wins?|will have|get|have|given|points? for|forces?|concedes?|for) a corner"
+            r"|corner (?:kick )?(?:will be|has been) (?:taken|awarded)|corner kick\. \[team\]",
         ),
-        (CaptionClass.CORNER, r"\bcorner\b(?! of the (?:goal|net|box))"),
         (
             CaptionClass.SAVE,
-            r"\bsave[sd]?\b|parried|stopped by|equal to it|keeps? (?:it|the ball) out|keeper|goalkeeper",
+            r"\bsave[sd]?\b|parried|stopped by|equal to it|(?:it|the ball) out\b|keeper|gathers?\b|smothers|thwart"
+            r"|deals with the threat",
         ),
+        (CaptionClass.CORNER, r"(?<!bottom )(?<!top )(?<!left )(?<!right )(?<!near )(?<!far )\bcorner\b"),
         (
             CaptionClass.SHOT_OFF_TARGET,
             r"\bwide\b|over the (?:bar|crossbar)|off target|high over|misses|goes (?:just )?(?:past|over)"
@@ -95,7 +100,7 @@ _RULES: tuple[tuple[CaptionClass, re.Pattern[str]], ...] = tuple(
         (CaptionClass.FOUL, r"\bfoul|tackle|illegal|blows? (?:his|the) whistle|free[- ]kick|rough|challenge|infring"),
         (CaptionClass.THROW_IN, r"throw-?\s?in"),
         (CaptionClass.BALL_OUT, r"out of play|goal[- ]kick|over the (?:side|touch)line"),
-        (CaptionClass.CLEARANCE, r"clear|intercept|cut out|defen[cs]e|defender|block"),
+        (CaptionClass.CLEARANCE, r"clear|intercept|cut out|cuts it out|defen[cs]e|defender|block|\bcross\b|teammate"),
         (CaptionClass.POSSESSION, r"possession|passing|pass(?:es)?\b"),
     )
 )
@@ -117,6 +122,15 @@ def classify(fields: Mapping[str, Any], text: str) -> tuple[CaptionClass, str, s
                 return kind, key, unknown
             unknown = value
     return infer_class(text), "text", unknown
+
+
+_SCORE = re.compile(r"(?<![\d:–-])(\d{1,2})\s?[:–-]\s?(\d{1,2})(?![\d:–-])")
+
+
+def stated_score(text: str) -> tuple[int, int] | None:
+    """The score that a caption states, home side first as broadcast text has it; of several the last."""
+    found = _SCORE.findall(text)
+    return (int(found[-1][0]), int(found[-1][1])) if found else None
 
 
 _PLACEHOLDER = re.compile(r"\[[A-Z_]+\]")

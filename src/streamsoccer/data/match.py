@@ -50,9 +50,9 @@ def build_match(game: Game, split: Split, legacy: Split, source_hash: str) -> Ma
     """All rows of one match; they depend on its own sources and on its split, and on nothing else."""
     spans = {half: eventize(game.actions[half], seconds, half) for half, seconds in game.durations.items()}
     ids = [f"{game.match}#c{place:03d}" for place in range(len(game.captions))]
-    alignments, taken = align(game.match, game.captions, spans)
-    events = {half: _event_rows(game.match, split, each, taken, ids) for half, each in spans.items()}
     timeline = Timeline(action for each in game.actions.values() for action in each)
+    alignments, taken = align(game.match, game.captions, spans, timeline)
+    events = {half: _event_rows(game.match, split, each, taken, ids) for half, each in spans.items()}
     records: dict[str, RecordRow] = {}
     texts: dict[str, Text] = {}
     for row in (row for each in events.values() for row in each):

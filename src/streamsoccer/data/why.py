@@ -21,6 +21,7 @@ _REASONS = {
     Verdict.NO_CLASS_ACTION: "no event: SoccerNet labels no action of which a caption of this class speaks",
     Verdict.NO_CANDIDATE: "no event: none lies within 15 s of it",
     Verdict.NO_COMPATIBLE_ACTION: "no event: those near it hold no action of which a caption of this class speaks",
+    Verdict.SCORE_CONTRADICTED: "no event: it states a score that was not the score when those events were known",
     Verdict.TAKEN: "no event: each one that it could speak of went to a better caption",
 }
 
