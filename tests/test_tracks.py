@@ -199,13 +199,8 @@ def test_what_was_said_at_a_cutoff_does_not_depend_on_what_comes_later(tmp_path:
     first = [each for each in rows.samples if each.half == 1]
     for sample in first[:: max(1, len(first) // 6)]:
         known = [mark for mark in PLAY if mark[0] == 2 or mark[1] < sample.cutoff.seconds]
-        import json
-
-        (folder / "Labels-v2.json").write_text(
-            json.dumps(
-                {"gameHomeTeam": "Northtown", "gameAwayTeam": "Southport", "annotations": [*map(annotation, known)]}
-            )
-        )
+        labels = {**teams, "annotations": [annotation(mark) for mark in known]}
+        (folder / "Labels-v2.json").write_text(json.dumps(labels))
         games, _ = discover(tmp_path)
         again = {each.id: each for each in build_match(read_game(games[0]), Split.TRAIN, Split.TRAIN, "hash").samples}
         assert again[sample.id] == sample

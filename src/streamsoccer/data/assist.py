@@ -149,7 +149,11 @@ def _remembered(path: Path) -> dict[str, str]:
     replies: dict[str, str] = {}
     if not path.is_file():
         return replies
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if text and not text.endswith("\n"):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n")  # so that the next reply does not join the broken line
+    for line in text.splitlines():
         try:
             row = json.loads(line)
             replies[row["key"]] = row["reply"]
