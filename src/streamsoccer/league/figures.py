@@ -1,0 +1,337 @@
+"""People drawn limb by limb: kits, skin, hair, numbers, what they hold, and their shadows.
+
+A figure is drawn at a multiple of its size and averaged down, so that limbs thinner than a pixel still count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from streamsoccer.domain import Side
+from streamsoccer.league.body import Joint
+from streamsoccer.league.light import Air, shade
+from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
+
+__all__ = ["Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figure", "shadow_lines"]
+
+Rgb = NDArray[np.uint8]
+Spot = Sequence[int]
+_YELLOW: RGB = (250, 214, 20)
+_RED: RGB = (226, 20, 30)
+_GLOVES: RGB = (236, 236, 226)
+
+
+class Prop:
+    """What somebody holds."""
+
+    NONE, YELLOW, RED, FLAG = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outfit:
+    """One person's colours in the light of the match, opaque; far limbs are darker."""
+
+    shirt: tuple[int, ...]
+    second: tuple[int, ...]
+    shorts: tuple[int, ...]
+    socks: tuple[int, ...]
+    skin: tuple[int, ...]
+    hair: tuple[int, ...]
+    boots: tuple[int, ...]
+    sleeves: tuple[int, ...]
+    forearm: tuple[int, ...]
+    hand: tuple[int, ...]
+    ink: tuple[int, ...]
+    pattern: Pattern
+    number: int
+    stature: float
+    dark: Outfit | None = None  # the same in the stand's shade
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """A person ready to be drawn: joints in pixels, pixels in a metre, and how he stands to the camera."""
+
+    joints: Sequence[Sequence[float]]
+    scale: float
+    outfit: Outfit
+    towards: float  # 1 faces the camera, -1 turns his back
+    ahead: tuple[float, float]  # one metre ahead of him, in pixels
+    near: int  # the side nearer to the camera: 0 left, 1 right
+    prop: int = Prop.NONE
+
+
+class Wardrobe:
+    """Who wears what in a match; two keepers and the referee never look like a team."""
+
+    def __init__(self, fixture: Fixture, air: Air) -> None:
+        self._fixture = fixture
+        self._air = air
+        self._kits = [fixture.home_kit, fixture.away_kit]
+        taken = [fixture.home_kit.shirt, fixture.away_kit.shirt]
+        for club in (fixture.home, fixture.away):
+            kit = _other(club.keeper_kit, taken)
+            taken.append(kit.shirt)
+            self._kits.append(kit)
+        black = Kit(
+            shirt=fixture.referee.shirt, second=(230, 230, 230), pattern=Pattern.PLAIN, shorts=(24, 24, 26), socks=(24, 24, 26)
+        )
+        self._kits.append(_other(black, taken))
+        self._rng_seed = fixture.seed
+        self._known: dict[tuple[int, int | None], Outfit] = {}
+
+    def outfit(self, slot: int, player: int | None) -> Outfit:
+        """What the person in a slot wears, where `player` is his place in the squad."""
+        if (found := self._known.get((slot, player))) is None:
+            found = self._known[slot, player] = self._dress(slot, player)
+        return found
+
+    def _dress(self, slot: int, player: int | None) -> Outfit:
+        rng = stream(self._rng_seed, "dress", self._fixture.world.value, self._fixture.index, slot, player or 0)
+        if slot < 22:
+            side = Side.HOME if slot < 11 else Side.AWAY
+            keeper = slot in (0, 11)
+            kit = self._kits[(2 if keeper else 0) + (side is Side.AWAY)]
+            person = self._fixture.club(side).squad[player or 0]
+            skin, hair, number, stature = person.skin, person.hair, person.number, person.height
+        else:
+            kit, keeper, number, stature = self._kits[4], False, 0, 1.8
+            skin, hair = ((225, 180, 140), (190, 140, 100), (141, 94, 60))[int(rng.integers(3))], (40, 32, 28)
+        boots: RGB = ((28, 28, 30), (238, 238, 238), (240, 90, 40), (60, 220, 120), (240, 220, 60))[int(rng.integers(5))]
+        ink = max(((250, 250, 250), (20, 20, 24), kit.second), key=lambda each: _apart(each, kit.shirt))
+        sleeves = kit.second if kit.pattern is Pattern.SLEEVES else kit.shirt
+
+        def made(bright: float, dark: Outfit | None) -> Outfit:
+            def lit(colour: RGB) -> tuple[int, ...]:
+                return (*shade(self._air.veil(colour, 60.0), bright), 255)
+
+            return Outfit(
+                shirt=lit(kit.shirt),
+                second=lit(kit.second),
+                shorts=lit(kit.shorts),
+                socks=lit(kit.socks),
+                skin=lit(skin),
+                hair=lit(hair),
+                boots=lit(boots),
+                sleeves=lit(sleeves),
+                forearm=lit(kit.shirt if keeper else skin),
+                hand=lit(_GLOVES if keeper else skin),
+                ink=lit(ink),
+                pattern=kit.pattern,
+                number=number,
+                stature=stature,
+                dark=dark,
+            )
+
+        return made(1.0, made(self._air.shade + 0.06, None))
+
+
+def _apart(one: RGB, two: RGB) -> int:
+    return sum(abs(a - b) for a, b in zip(one, two, strict=True))
+
+
+_SPARE: tuple[RGB, ...] = ((250, 230, 60), (60, 220, 90), (255, 120, 180), (24, 24, 28), (70, 190, 240), (240, 130, 30))
+
+
+def _other(kit: Kit, taken: list[RGB]) -> Kit:
+    """The kit, in another colour if it looks like one that is taken."""
+    if min(_apart(kit.shirt, each) for each in taken) > 150:
+        return kit
+    shirt = max(_SPARE, key=lambda each: min(_apart(each, other) for other in taken))
+    return Kit(shirt=shirt, second=kit.second, pattern=kit.pattern, shorts=kit.shorts, socks=kit.socks)
+
+
+def blend(image: Rgb, patch: Rgb, left: int, top: int) -> None:
+    """Lay a premultiplied RGBA patch over an image, as far as it lies on it."""
+    height, width = image.shape[:2]
+    high, wide = patch.shape[:2]
+    x0, y0, x1, y1 = max(0, left), max(0, top), min(width, left + wide), min(height, top + high)
+    if x1 <= x0 or y1 <= y0:
+        return
+    if x1 - x0 != wide or y1 - y0 != high:
+        patch = patch[y0 - top : y1 - top, x0 - left : x1 - left]
+    under = image[y0:y1, x0:x1]
+    mixed = np.multiply(under, 256 - patch[..., 3:].astype(np.uint16), dtype=np.uint16)
+    mixed >>= 8
+    mixed += patch[..., :3]
+    np.minimum(mixed, 255, out=mixed)
+    under[:] = mixed
+
+
+@lru_cache(maxsize=4096)
+def _dim(colour: tuple[int, ...], percent: int) -> tuple[int, ...]:
+    return (*(part * percent // 100 for part in colour[:3]), 255)
+
+
+def _between(one: Spot, two: Spot, part: float) -> tuple[int, int]:
+    return int(one[0] + (two[0] - one[0]) * part), int(one[1] + (two[1] - one[1]) * part)
+
+
+def draw_figure(image: Rgb, figure: Figure) -> None:
+    """Draw one person."""
+    scale = figure.scale
+    margin = 0.2 * scale + 2
+    if figure.prop:
+        margin += 0.6 * scale + 3
+    xs = [point[0] for point in figure.joints]
+    ys = [point[1] for point in figure.joints]
+    height, width = image.shape[:2]
+    left, top = int(min(xs) - margin), int(min(ys) - margin)
+    right, bottom = int(max(xs) + margin) + 1, int(max(ys) + margin) + 1
+    if right <= 0 or bottom <= 0 or left >= width or top >= height:
+        return
+    left, top, right, bottom = max(left, -40), max(top, -40), min(right, width + 40), min(bottom, height + 40)
+    over = 4 if scale < 24 else 2
+    canvas = np.zeros(((bottom - top) * over, (right - left) * over, 4), dtype=np.uint8)
+    spots = [(int(((x - left + 0.5) * over - 0.5) * 16), int(((y - top + 0.5) * over - 0.5) * 16)) for x, y in figure.joints]
+    _limbs(canvas, spots, figure, scale * over)
+    blend(image, cv2.resize(canvas, (right - left, bottom - top), interpolation=cv2.INTER_AREA), left, top)
+
+
+def _limbs(canvas: Rgb, at: list[tuple[int, int]], figure: Figure, unit: float) -> None:
+    """All parts of a body, far ones first; `unit` is canvas pixels in a metre, `at` in sixteenths of them."""
+    outfit, near = figure.outfit, figure.near
+    far = 1 - near
+    line = cv2.line
+    arm, fore, thigh, shank, boot = (max(1, int(unit * each + 0.5)) for each in (0.125, 0.095, 0.18, 0.125, 0.1))
+
+    def one_arm(side: int, percent: int) -> None:
+        shoulder, elbow, hand = at[Joint.SHOULDERS[side]], at[Joint.ELBOWS[side]], at[Joint.HANDS[side]]
+        line(canvas, elbow, hand, _dim(outfit.forearm, percent), fore, 8, 4)
+        line(canvas, shoulder, elbow, _dim(outfit.sleeves, percent), arm, 8, 4)
+        if outfit.hand != outfit.forearm or unit > 60:
+            cv2.circle(canvas, hand, int(unit * 0.065 * 16), _dim(outfit.hand, percent), -1, 8, 4)
+
+    def one_leg(side: int, percent: int) -> None:
+        hip, knee, ankle, toe = (at[row[side]] for row in (Joint.HIPS, Joint.KNEES, Joint.ANKLES, Joint.TOES))
+        line(canvas, ankle, toe, _dim(outfit.boots, percent), boot, 8, 4)
+        skin = _dim(outfit.skin, percent)
+        line(canvas, hip, knee, skin, max(1, thigh * 4 // 5), 8, 4)
+        line(canvas, knee, _between(knee, ankle, 0.3), skin, shank, 8, 4)
+        line(canvas, _between(knee, ankle, 0.28), ankle, _dim(outfit.socks, percent), shank, 8, 4)
+        line(canvas, hip, _between(hip, knee, 0.62), _dim(outfit.shorts, percent), thigh, 8, 4)
+
+    one_arm(far, 74)
+    one_leg(far, 74)
+    one_leg(near, 100)
+    left, right = at[Joint.SHOULDERS[0]], at[Joint.SHOULDERS[1]]
+    low_left, low_right = at[Joint.HIPS[0]], at[Joint.HIPS[1]]
+    neck, pelvis = at[Joint.NECK], at[Joint.PELVIS]
+    line(canvas, low_left, low_right, outfit.shorts, max(1, int(unit * 0.2)), 8, 4)
+    line(canvas, neck, at[Joint.HEAD], _dim(outfit.skin, 88), max(1, int(unit * 0.1)), 8, 4)
+    _shirt(canvas, (left, right, low_left, low_right, neck, pelvis), outfit, unit, figure)
+    _head(canvas, at, figure, unit)
+    one_arm(near, 100)
+    if figure.prop:
+        _prop(canvas, at[Joint.ELBOWS[1]], at[Joint.HANDS[1]], figure.prop, unit)
+
+
+def _shirt(canvas: Rgb, corners: tuple[Spot, ...], outfit: Outfit, unit: float, figure: Figure) -> None:
+    left, right, low_left, low_right, neck, pelvis = corners
+    line = cv2.line
+    waist_left, waist_right = _between(left, low_left, 0.93), _between(right, low_right, 0.93)
+    waist = _between(neck, pelvis, 0.9)
+    # a body is as deep as half its width: the thick line is what one sees from the side
+    line(canvas, _between(neck, pelvis, 0.16), waist, outfit.shirt, max(1, int(unit * 0.27)), 8, 4)
+    line(canvas, left, right, outfit.shirt, max(1, int(unit * 0.13)), 8, 4)
+    cv2.fillConvexPoly(canvas, np.array((left, right, waist_right, waist_left), dtype=np.int32), outfit.shirt, 8, 4)
+    match outfit.pattern:
+        case Pattern.STRIPES:
+            parts = (0.06, 0.36, 0.66, 0.96) if unit > 60 else (0.15, 0.8)
+            thick = max(1, int(unit * (0.055 if unit > 60 else 0.09)))
+            for part in parts:
+                line(canvas, _between(left, right, part), _between(waist_left, waist_right, part), outfit.second, thick, 8, 4)
+        case Pattern.HOOPS:
+            thick = max(1, int(unit * 0.1))
+            for part in (0.16, 0.58, 0.98):
+                middle, reach = _between(neck, waist, part), int(unit * 0.06 * 16)
+                a, b = _between(left, waist_left, part), _between(right, waist_right, part)
+                line(canvas, (middle[0] - reach, middle[1]), (middle[0] + reach, middle[1]), outfit.second, thick, 8, 4)
+                line(canvas, a, b, outfit.second, thick, 8, 4)
+        case Pattern.HALVES:
+            half = np.array((left, neck, waist, waist_left), dtype=np.int32)
+            cv2.fillConvexPoly(canvas, half, outfit.second, 8, 4)
+        case Pattern.SASH:
+            line(canvas, _between(left, right, 0.1), waist_right, outfit.second, max(1, int(unit * 0.11)), 8, 4)
+        case _:
+            pass
+    if unit > 70:
+        # the side away from the light, and the number
+        side = _between(left, waist_left, 0.15) if left[0] > right[0] else _between(right, waist_right, 0.15)
+        end = waist_left if left[0] > right[0] else waist_right
+        line(canvas, side, end, _dim(outfit.shirt, 84), max(1, int(unit * 0.05)), 8, 4)
+        if outfit.number and figure.towards < -0.25:
+            _number(canvas, _between(neck, pelvis, 0.42), outfit, unit)
+
+
+def _number(canvas: Rgb, middle: Spot, outfit: Outfit, unit: float) -> None:
+    text = str(outfit.number)
+    size, thick = unit * 0.0098, max(1, int(unit * 0.034))
+    (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thick)
+    origin = (middle[0] // 16 - wide // 2, middle[1] // 16 + high // 2)
+    cv2.putText(canvas, text, origin, cv2.FONT_HERSHEY_SIMPLEX, size, outfit.ink, thick)
+
+
+def _head(canvas: Rgb, at: list[tuple[int, int]], figure: Figure, unit: float) -> None:
+    outfit = figure.outfit
+    x, y = at[Joint.HEAD]
+    up_x, up_y = x - at[Joint.NECK][0], y - at[Joint.NECK][1]  # about 0.19 m
+    radius = max(16, int(unit * 0.118 * 16))
+    cv2.circle(canvas, (x + up_x // 9, y + up_y // 9), radius, outfit.hair, -1, 8, 4)
+    if figure.towards < -0.55:
+        return
+    ahead = int(unit * 0.05 * 16)
+    fx = x + int(figure.ahead[0] * ahead) - up_x // 5
+    fy = y + int(figure.ahead[1] * ahead) - up_y // 5
+    cv2.circle(canvas, (fx, fy), int(radius * 0.9), outfit.skin, -1, 8, 4)
+    if unit > 150 and figure.towards > -0.1:
+        across = int(unit * 0.04 * 16)
+        shift = int(figure.ahead[0] * unit * 0.05 * 16)
+        for way in (-1, 1):
+            eye = (fx + shift + way * across, fy - int(unit * 0.005 * 16))
+            cv2.circle(canvas, eye, max(16, int(unit * 0.012 * 16)), (40, 30, 28, 255), -1, 8, 4)
+        mouth = (fx + shift - across // 2, fy + int(unit * 0.052 * 16))
+        cv2.line(canvas, mouth, (mouth[0] + across, mouth[1]), _dim(outfit.skin, 62), max(1, int(unit * 0.014)), 8, 4)
+
+
+def _prop(canvas: Rgb, elbow: Spot, hand: Spot, prop: int, unit: float) -> None:
+    dx, dy = hand[0] - elbow[0], hand[1] - elbow[1]
+    if prop == Prop.FLAG:
+        top = (hand[0] + int(dx * 1.5), hand[1] + int(dy * 1.5))
+        cv2.line(canvas, (hand[0], hand[1]), top, (30, 30, 30, 255), max(1, int(unit * 0.03)), 8, 4)
+        reach = int(unit * 0.42 * 16)
+        corners = (top, (top[0] + reach, top[1] + reach // 5), (top[0] + reach, top[1] + reach), (top[0], top[1] + reach * 4 // 5))
+        cv2.fillConvexPoly(canvas, np.array(corners, dtype=np.int32), (*_RED, 255), 8, 4)
+        cv2.fillConvexPoly(
+            canvas, np.array((corners[0], _between(corners[0], corners[1], 0.5), _between(corners[2], corners[3], 0.5), corners[3]),
+            dtype=np.int32), (*_YELLOW, 255), 8, 4
+        )
+        return
+    half = int(max(unit * 0.075, 5.0) * 16)
+    x, y = hand[0] + dx // 4, hand[1] + dy // 4
+    card = np.array(((x - half, y - half * 3 // 2), (x + half, y - half * 3 // 2), (x + half, y + half), (x - half, y + half)))
+    cv2.fillConvexPoly(canvas, card.astype(np.int32), (*(_YELLOW if prop == Prop.YELLOW else _RED), 255), 8, 4)
+
+
+_SHADOW_PARTS = (
+    (Joint.NECK, Joint.PELVIS, 0.34),
+    (Joint.HIPS[0], Joint.KNEES[0], 0.16),
+    (Joint.KNEES[0], Joint.ANKLES[0], 0.13),
+    (Joint.HIPS[1], Joint.KNEES[1], 0.16),
+    (Joint.KNEES[1], Joint.ANKLES[1], 0.13),
+    (Joint.HEAD, Joint.NECK, 0.2),
+)
+_SHORT_PARTS = ((Joint.NECK, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.TOES[0], 0.2))
+
+
+def shadow_lines(mask: NDArray[np.uint8], spots: Sequence[Spot], scale: float, dark: int, full: bool) -> None:
+    """One person's shadow, from the places where his joints' shadows fall (sixteenths of pixels)."""
+    kind = cv2.LINE_AA if scale > 24 else cv2.LINE_8
+    for one, two, wide in _SHADOW_PARTS if full else _SHORT_PARTS:
+        cv2.line(mask, spots[one], spots[two], dark, max(1, int(wide * scale * 0.8)), kind, 4)
