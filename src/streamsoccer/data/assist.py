@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamsoccer.data.fidelity import tag, untag, what_changed
 from streamsoccer.data.manifests import encode
@@ -35,6 +35,11 @@ _PROMPT = (
 )
 _TRIES = 2
 _GIVE_UP_AFTER = 5  # failed calls in a row: the endpoint is not there
+
+
+class _Answer(NamedTuple):
+    reply: str
+    failure: str = ""
 
 
 def frozen_part(row: SampleRow) -> str:
@@ -66,26 +71,24 @@ class Assistant:
     def rephrase_all(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
         """The same samples with their targets rephrased where the reply keeps to the facts."""
         before = [frozen_part(row) for row in rows]
+        sentences = sorted({tag(row.target) for row in rows})  # equal sentences are asked for once
         with ThreadPoolExecutor(max_workers=self._workers) as pool:
-            done = list(pool.map(self._rephrase, rows))
+            replies = dict(zip(sentences, pool.map(self._reply, sentences), strict=True))
+        done = [self._rephrase(row, replies[tag(row.target)]) for row in rows]
         if [frozen_part(row) for row in done] != before:
             raise DataError("rephrasing changed more than the text of a sample", remedy="report this as a defect")
         for part in before:
             self.frozen.update(part.encode())
         return done
 
-    def _rephrase(self, row: SampleRow) -> SampleRow:
-        tagged = tag(row.target)
-        reply = self._reply(tagged)
-        if reply is None:
+    def _rephrase(self, row: SampleRow, answer: _Answer) -> SampleRow:
+        changed = answer.failure or what_changed(tag(row.target), answer.reply)
+        if changed:
+            self.counts[f"kept.{changed}"] += 1
             return row
-        changed = what_changed(tagged, reply)
-        if changed is not None:
-            self._count(f"kept.{changed}")
-            return row
-        target, order = untag(reply)
+        target, order = untag(answer.reply)
         placeholders = tuple(row.placeholders[place] for place in order)
-        self._count("rephrased")
+        self.counts["rephrased"] += 1
         return replace(
             row,
             target=target,
@@ -95,30 +98,24 @@ class Assistant:
             rules_target=row.target,
         )
 
-    def _count(self, what: str) -> None:
-        with self._lock:
-            self.counts[what] += 1
-
-    def _reply(self, tagged: str) -> str | None:
+    def _reply(self, tagged: str) -> _Answer:
         key = hashlib.sha256("\0".join((self.model, _PROMPT, tagged)).encode()).hexdigest()
         with self._lock:
             if (known := self._replies.get(key)) is not None:
-                return known
-            given_up = self._failures >= _GIVE_UP_AFTER
-        if given_up:
-            self._count("kept.call_given_up")
-            return None
+                return _Answer(known)
+            if self._failures >= _GIVE_UP_AFTER:
+                return _Answer("", "call_given_up")
         reply = next((each for _ in range(_TRIES) if (each := self._call(tagged)) is not None), None)
         with self._lock:
-            self._failures = 0 if reply is not None else self._failures + 1
-            if reply is not None:
-                self._replies[key] = reply
-                self._memory.parent.mkdir(parents=True, exist_ok=True)
-                with self._memory.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"key": key, "reply": reply}, ensure_ascii=False) + "\n")
-        if reply is None:
-            self._count("kept.call_failed")
-        return reply
+            if reply is None:
+                self._failures += 1
+                return _Answer("", "call_failed")
+            self._failures = 0
+            self._replies[key] = reply
+            self._memory.parent.mkdir(parents=True, exist_ok=True)
+            with self._memory.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": key, "reply": reply}, ensure_ascii=False) + "\n")
+        return _Answer(reply)
 
     def _call(self, tagged: str) -> str | None:
         """The model's sentence, or None where the endpoint does not answer with one."""
