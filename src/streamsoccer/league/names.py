@@ -44,7 +44,7 @@ WORDS: dict[WorldName, Words] = {
         country="Valdora",
         first=_split(
             "Adran Belo Cassin Dorel Edvar Faron Gildo Hamil Ilar Jorven Kesto Lucen Marek Nilo Orsin Pavro Quill "
-            "Rasmo Sandor Tavio Ulric Vanto Wendel Xandro Yoren Zelko Arvo Brano Corin Daven Elmo Fenno Garo Henrel Ivano "
+            "Rasmo Sandor Tavio Ulric Vanto Wendel Xandro Yoren Zelko Arvo Brano Corin Daven Elmo Fenno Henrel "
             "Jasko Kolbi Lando Mirel Nestor Otavio Petrin Rikard Stelan Tomas Urban Valko Wiktor"
         ),
         stems=_split(
@@ -83,7 +83,7 @@ WORDS: dict[WorldName, Words] = {
         country="Hyperia",
         first=_split(
             "Aito Botan Chise Daigo Enzoku Fuji Genji Haruto Isamu Jiro Kaito Lenji Makoto Naoki Osamu Ryo Shinya "
-            "Takeo Umeji Washi Yuto Zenko Akio Banri Chikao Eiji Goro Hideki Itsuki Kenji Minoru Noboru Raiden Satoru Tetsu"
+            "Takeo Umeji Washi Yuto Zenko Akio Banri Chikao Eiji Goro Hideki Itsuki Kenji Minoru Noboru Satoru Tetsu"
         ),
         stems=_split(
             "Aki Bun Chiy Dai Eno Fuk Gin Hish Ishi Jun Kaw Kuro Mats Naga Oku Rin Shim Taka Uen Wata Yama Zush Asa "
@@ -91,7 +91,7 @@ WORDS: dict[WorldName, Words] = {
         ),
         endings=_split("gawa hara kuchi moto nishi oka saki tani uchi waka yoka zumi"),
         places=_split(
-            "Aomi Biwa Chiba Edogo Fusa Gifo Hako Iwaki Kobu Mino Nara Oita Sendo Toya Uji Wako Yoko Zama Hiko Kuma Mura"
+            "Aomi Biwa Edogo Fusa Gifo Hako Iwaki Kobu Mino Nara Oita Sendo Toya Uji Wako Yoko Zama Hiko Kuma Mura"
         ),
         place_endings=_split("beshi jima kawa matsu nohe shiro taki zaki"),
         clubs=("{} FC", "Dynamo {}", "{} Athletic Union", "Real {}", "{} Victoria", "FC {}"),
