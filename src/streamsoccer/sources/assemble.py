@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ class Assembler:
         self._samples: list[int] = []
         self._times: list[float] = []
         self._gaps: list[Gap] = []
+        self._cut = False
 
     def take(self, header: Mapping[str, Any], pixels: NDArray[np.uint8] | None) -> Iterator[Clip | Gap]:
         """Take one message of a decoder: a frame or a jump; others say nothing about clips."""
@@ -40,10 +42,16 @@ class Assembler:
         """Take the frame for instant `number` of a half, and give what is complete by it."""
         key = (half, number // FRAMES_PER_CLIP)
         if key < self._key or (key == self._key and not self._frames):
-            return  # the rest of a clip that a break in the stream has already sent on its way
+            self._cut = True  # the rest of a clip that a break in the stream has already sent on its way
+            return
         if key != self._key:
             yield from self._clip(end=None)
             self._key = key
+        if self._cut and self._gaps:
+            # The break lasts until a clip starts again: no time is left that lies in neither a clip nor a gap.
+            start = self._key[1] * CLIP_SECONDS
+            self._gaps[-1] = dataclasses.replace(self._gaps[-1], end=max(self._gaps[-1].end, start))
+        self._cut = False
         yield from self._marked()
         self._frames.append(pixels)
         self._samples.append(number % FRAMES_PER_CLIP)

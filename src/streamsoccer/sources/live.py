@@ -95,7 +95,7 @@ class LiveSource(Source):
             # What the connection left is given at once: whoever waits for it must not wait for the next one.
             self._pass_on(assembler.finish(stream.reached))
             if stream.frames > seen:
-                stream.lost, pause = max(stream.lost, stream.heard), FIRST_PAUSE
+                pause = FIRST_PAUSE
             if self._closed.is_set() or self._is_over(stream, clock, news=stream.frames > seen):
                 return
             if stream.frames > seen or stream.attempts == 1:
@@ -143,8 +143,8 @@ class LiveSource(Source):
                 self._pass_on(assembler.take(header, pixels))
                 if self._closed.is_set():
                     return
-                if self._queue.waits:
-                    stream.lost = clock.now()  # the consumer's time, not the stream's absence
+                if kind == "frame":
+                    stream.lost = clock.now()  # after the consumer has taken it: its time is not the stream's absence
             stream.problem = forbidden or self._hidden(decoder.failure or "went away")
 
     def _note(self, stream: _Stream, header: Mapping[str, Any], clock: Clock) -> None:

@@ -28,10 +28,6 @@ class ClipQueue:
         with self._changed:
             return self._clips()
 
-    @property
-    def waits(self) -> bool:
-        return self._on_full is OnFull.WAIT
-
     def wait_when_full(self) -> None:
         """From now on nothing is dropped: what comes in has an end, and can wait."""
         with self._changed:
