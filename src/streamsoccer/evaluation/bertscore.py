@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.errors import UsageError
-from streamsoccer.evaluation.metrics import Metric, Statistic, means, package_version
+from streamsoccer.evaluation.metrics import Metric, Statistic, installed_version, means
 
 __all__ = ["LAYER", "BertScorer"]
 
@@ -31,7 +31,8 @@ class BertScorer:
     def __init__(self, folder: Path, *, layer: int = LAYER, batch_size: int = 64, device: str | None = None) -> None:
         if not (folder / "config.json").is_file():
             raise UsageError("there is no config.json in the BERTScore model folder", where=folder, remedy=_REMEDY)
-        package_version("bert-score")
+        if installed_version("bert-score") is None or find_spec("torch") is None:
+            raise UsageError("BERTScore needs bert-score and torch", remedy="pip install 'streamsoccer[score,model]'")
         import torch
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 

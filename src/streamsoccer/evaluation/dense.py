@@ -18,7 +18,6 @@ import numpy as np
 from streamsoccer.clock import MatchTime
 from streamsoccer.errors import DataError, UsageError
 from streamsoccer.evaluation.bootstrap import Interval, cluster_interval
-from streamsoccer.evaluation.meteor import Meteor
 from streamsoccer.evaluation.metrics import Metric, means
 from streamsoccer.evaluation.text import Score, TextScorer
 from streamsoccer.evaluation.tokenise import Convention
@@ -147,7 +146,6 @@ def score_dense(
     references: Mapping[Half, Sequence[TimedCaption]],
     window: int = 30,
     skipped: Mapping[str, int] | None = None,
-    meteor: Meteor | None = None,
 ) -> DenseScores:
     """Score halves that have references; (game, half) names each."""
     if window < 1:
@@ -174,7 +172,7 @@ def score_dense(
     if not scored:
         raise DataError("no labelled half has a prediction", remedy="see that game folders and halves are named alike")
     metrics = [metric for metric in Metric if metric not in (Metric.BERTSCORE, Metric.BERTSCORE_RESCALED)]
-    with TextScorer(convention=Convention.HALF, metrics=metrics, meteor=meteor) as scorer:
+    with TextScorer(convention=Convention.HALF, metrics=metrics) as scorer:
         places = [f"{game}, half {half}" for game, half in keys]
         report = scorer.score(predictions=outputs, references=expected, halves=keys, places=places)
     scores, intervals = _over_all_halves(report.scores, list(scored), halves)

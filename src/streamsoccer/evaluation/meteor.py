@@ -37,13 +37,17 @@ class Meteor:
         from pycocoevalcap.meteor.meteor import Meteor as PackageMeteor
 
         self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close(); a pipe could fill and block
-        self._process = subprocess.Popen(
-            [java, *_JAVA_OPTIONS, "-jar", METEOR_JAR, *_METEOR_OPTIONS],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._messages,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [java, *_JAVA_OPTIONS, "-jar", METEOR_JAR, *_METEOR_OPTIONS],
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._messages,
+            )
+        except OSError as error:
+            self._messages.close()
+            raise StreamSoccerError(f"Java cannot be started: {error}", where=java, remedy=JAVA_REMEDY) from error
         # The constructor would start a second process; its methods only need these two attributes.
         self._scorer: Any = PackageMeteor.__new__(PackageMeteor)
         self._scorer.meteor_p = self._process

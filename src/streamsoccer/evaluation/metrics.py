@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer import __version__
-from streamsoccer.errors import UsageError
 from streamsoccer.evaluation.bootstrap import Combine, mean_of_sums
 from streamsoccer.evaluation.meteor import Meteor, combine_meteor
 
-__all__ = ["Metric", "Statistic", "bleu", "cider", "means", "meteor", "package_version", "rouge_l", "tok_f1"]
+__all__ = ["Metric", "Statistic", "bleu", "cider", "installed_version", "means", "meteor", "rouge_l", "tok_f1"]
 
 Floats = NDArray[np.float64]
 Texts = Sequence[str]
@@ -61,7 +60,7 @@ class Metric(StrEnum):
             Metric.CIDER: "Cider, n 4, sigma 6",
         }
         what = (part | names).get(self, "F1 of RoBERTa-large layer 17, no idf")
-        return f"{package} {package_version(package)}: {what}"
+        return f"{package} {installed_version(package) or '(not installed)'}: {what}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,12 +73,12 @@ class Statistic:
     combine: Combine
 
 
-def package_version(package: str) -> str:
-    """The installed version; scores of different versions must not be mixed."""
+def installed_version(package: str) -> str | None:
+    """The installed version, which a score must name: scores of different versions must not be mixed."""
     try:
         return version(package)
     except PackageNotFoundError:
-        raise UsageError(f"{package} is not installed", remedy="pip install 'streamsoccer[score]'") from None
+        return None
 
 
 def means(each: Floats, *, value: float | None = None, scale: float = 1.0) -> Statistic:

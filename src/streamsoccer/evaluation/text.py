@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from streamsoccer.errors import DataError, UsageError
+from streamsoccer.errors import DataError, StreamSoccerError, UsageError
 from streamsoccer.evaluation import metrics as measure
 from streamsoccer.evaluation.bertscore import BertScorer
 from streamsoccer.evaluation.bootstrap import Interval, cluster_difference, cluster_interval
 from streamsoccer.evaluation.meteor import Meteor
 from streamsoccer.evaluation.metrics import Metric, Statistic
-from streamsoccer.evaluation.tokenise import Convention, find_java, package_folder, tokenise
+from streamsoccer.evaluation.tokenise import JAVA_REMEDY, Convention, find_java, package_folder, tokenise
 
 __all__ = ["Absence", "Score", "TextScorer", "TextScores", "score_texts"]
 
@@ -170,10 +170,18 @@ class TextScorer:
 
     def _start_meteor(self) -> None:
         if find_java() is None:
-            remedy = "install a Java runtime (Debian: default-jre-headless), or set JAVA_HOME"
-            self._absent[Metric.METEOR] = Absence(reason="METEOR needs Java, and there is none", remedy=remedy)
-        else:
+            self._absent[Metric.METEOR] = Absence(reason="METEOR needs Java, and there is none", remedy=JAVA_REMEDY)
+            return
+        try:
             self._meteor = Meteor()
+        except StreamSoccerError as error:
+            self._lose_meteor(error)
+
+    def _lose_meteor(self, error: StreamSoccerError) -> None:
+        """A Java that does not work costs METEOR alone, and METEOR says why."""
+        self.close()
+        self._meteor = None
+        self._absent[Metric.METEOR] = Absence(reason=error.problem, remedy=error.remedy or JAVA_REMEDY)
 
     def close(self) -> None:
         """End METEOR's process, where it was started here."""
@@ -264,7 +272,10 @@ class TextScorer:
         if {Metric.BLEU1, Metric.BLEU4} & set(self._metrics):
             found |= measure.bleu(predictions=predicted, references=expected)
         if self._meteor is not None:
-            found[Metric.METEOR] = measure.meteor(self._meteor, predictions=predicted, references=expected)
+            try:
+                found[Metric.METEOR] = measure.meteor(self._meteor, predictions=predicted, references=expected)
+            except StreamSoccerError as error:
+                self._lose_meteor(error)
         if Metric.ROUGE_L in self._metrics:
             found[Metric.ROUGE_L] = measure.rouge_l(predictions=predicted, references=expected)
         if Metric.CIDER in self._metrics:
@@ -278,7 +289,7 @@ class TextScorer:
         of_bert = metric in (Metric.BERTSCORE, Metric.BERTSCORE_RESCALED)
         tokeniser = "the model's own, on the text as it is" if of_bert else self._convention.tokeniser.value
         scorer = f"{metric.scorer} ({self._bert.name})" if of_bert and self._bert is not None else metric.scorer
-        if not statistics:
+        if metric in self._absent:
             return Score(metric=metric, value=None, scorer=scorer, tokeniser=tokeniser, absence=self._absent[metric])
         if self._convention is Convention.HALF:
             # Each half counts the same, however many anchors it holds.

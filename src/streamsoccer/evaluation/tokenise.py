@@ -14,7 +14,17 @@ from pathlib import Path
 
 from streamsoccer.errors import StreamSoccerError, UsageError
 
-__all__ = ["Convention", "Tokeniser", "find_java", "one_line", "package_folder", "plain", "ptb", "tokenise"]
+__all__ = [
+    "JAVA_REMEDY",
+    "Convention",
+    "Tokeniser",
+    "find_java",
+    "one_line",
+    "package_folder",
+    "plain",
+    "ptb",
+    "tokenise",
+]
 
 JAVA_REMEDY = "install a Java runtime (Debian: default-jre-headless), or set JAVA_HOME"
 
@@ -125,11 +135,11 @@ def ptb(texts: Sequence[str]) -> list[str]:
         file.flush()
         jar = str(folder / STANFORD_CORENLP_3_4_1_JAR)
         command = [java, "-Dfile.encoding=UTF-8", "-cp", jar, "edu.stanford.nlp.process.PTBTokenizer"]
-        done = subprocess.run(
-            [*command, "-preserveLines", "-lowerCase", "-encoding", "UTF-8", file.name],
-            capture_output=True,
-            check=False,
-        )
+        options = ["-preserveLines", "-lowerCase", "-encoding", "UTF-8", file.name]
+        try:
+            done = subprocess.run([*command, *options], capture_output=True, check=False)
+        except OSError as error:
+            raise StreamSoccerError(f"Java cannot be started: {error}", where=java, remedy=JAVA_REMEDY) from error
     lines = done.stdout.decode("utf-8", "replace").split("\n")
     if done.returncode != 0 or lines[len(texts) : len(texts) + 1] != ["end"]:
         tail = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
