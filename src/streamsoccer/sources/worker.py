@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import av
 import numpy as np
 from av.error import EOFError as EndOfFile
-from av.error import FFmpegError, InvalidDataError
+from av.error import ArgumentError, FFmpegError, InvalidDataError
 from av.stream import Discard
 from numpy.typing import NDArray
 
@@ -94,7 +94,7 @@ class Worker:
         """Decode it, from so long before the first clip where it can be sought in; False where that landed too late."""
         self._frames = self._broken = self._reported = 0
         stream = self._video_stream(container)
-        declared = self._declared(container)
+        declared = self._declared(container, stream)
         resume = self._resume(finite=declared is not None)
         if resume is not None and resume.recorded:
             _go_back_to(resume, container, stream)
@@ -117,7 +117,7 @@ class Worker:
             self._gate.lead_through()
         try:
             container = av.open(where, options=demuxer_options(self._access), metadata_errors="replace")
-        except InvalidDataError as error:
+        except (InvalidDataError, ArgumentError) as error:  # the latter for a format that may not be opened
             problem = "not a video in a format that is read here, or damaged at its start"
             raise Refused(problem, "check that it plays, or convert it: ffmpeg -i IN -c copy OUT.mkv") from error
         except FFmpegError as error:
@@ -189,7 +189,7 @@ class Worker:
             return None
         return _seconds(zero, stream.time_base)
 
-    def _declared(self, container: av.container.InputContainer) -> float | None:
+    def _declared(self, container: av.container.InputContainer, stream: av.VideoStream) -> float | None:
         if container.duration is None or container.duration <= 0:
             return None
         seconds = container.duration / av.time_base
@@ -199,6 +199,8 @@ class Worker:
             return float(seconds)
         if container.format.name not in SAY_DURATION:
             return None
+        if container.format.name == "avi" and stream.average_rate:  # its duration here is made to fit the file's size
+            seconds = max(seconds, float(stream.frames / stream.average_rate))
         if seconds > self._limits.hours * 3600:
             raise Refused(
                 f"claims to be {seconds / 3600:.1f} hours long; the limit is {self._limits.hours:g}",
