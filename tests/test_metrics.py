@@ -153,6 +153,17 @@ def test_half_is_the_mean_of_the_packages_scores_of_each_half() -> None:
     assert {metric: scores[metric] for metric in expected} == pytest.approx(expected, abs=1e-6)
 
 
+def test_golden_numbers_without_java() -> None:
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    predictions, references = real_looking_pairs(200)
+    for convention in (Convention.RAW, Convention.PLAIN):
+        scores = score_texts(
+            predictions=predictions, references=references, convention=convention, metrics=WITHOUT_JAVA
+        )
+        expected = {metric: golden["scores"][convention.value][metric.value] for metric in WITHOUT_JAVA}
+        assert values(scores) == pytest.approx(expected, abs=1e-9)
+
+
 def test_golden_numbers(meteor: Meteor) -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     assert golden["versions"] == {"pycocoevalcap": version("pycocoevalcap")}
