@@ -105,7 +105,7 @@ def _candidates(
     for event, action, distance, window in options:
         indirect = labels[action.label]
         tier = 0 if distance <= WINDOW_SECONDS and not inferred and not indirect else 1
-        rank = (tier, indirect, 0 if caption.important else 1, int(len(options) > 1))
+        rank = (tier, indirect, not caption.important, len(options) > 1)
         made.append(
             Candidate(
                 event=event_id(match, event.half, event.start.seconds),
@@ -113,7 +113,7 @@ def _candidates(
                 anchor=action.label,
                 anchor_distance=round(distance, 3),
                 window_distance=round(window, 3),
-                key=(*rank, round(distance, 3), round(window, 3), int(inferred), place),
+                key=tuple(map(float, (*rank, round(distance, 3), round(window, 3), inferred, place))),
             )
         )
     return Verdict.TAKEN, tuple(sorted(made, key=lambda each: (each.key, each.event)))
