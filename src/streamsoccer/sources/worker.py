@@ -20,8 +20,8 @@ from typing import Any, BinaryIO, TypeAlias, cast
 
 import av
 import numpy as np
-from av.error import EOFError as EndOfFile
 from av.error import ArgumentError, FFmpegError, InvalidDataError
+from av.error import EOFError as EndOfFile
 from av.stream import Discard
 from numpy.typing import NDArray
 
