@@ -125,5 +125,5 @@ def air_of(fixture: Fixture) -> Air:
         sky=sky,
         rain=weather.rain if not snow else 0.0,
         snow=snow,
-        grain=2 + int(grain * 3) + (1 if weather.light in (Light.FLOODLIGHT, Light.DUSK) else 0),
+        grain=1 + int(grain * 3) + (1 if weather.light in (Light.FLOODLIGHT, Light.DUSK) else 0),
     )

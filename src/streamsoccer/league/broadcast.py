@@ -1,0 +1,194 @@
+"""A match on air: any moment of a half as a picture, and clips of it straight from the simulation.
+
+The picture at t seconds shows the pitch one step of the simulation ago, between the two steps last finished by t; so no
+pixel depends on what comes after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP, Clip
+from streamsoccer.errors import UsageError
+from streamsoccer.league.body import Cast
+from streamsoccer.league.director import Direction, Shot, ShotKind, direct
+from streamsoccer.league.figures import Outfit, Prop, Wardrobe
+from streamsoccer.league.graphics import Overlay
+from streamsoccer.league.paint import Painter, Scene
+from streamsoccer.league.rig import Track, follow_ball, follow_person, follow_play
+from streamsoccer.league.truth import HZ, PEOPLE, DeedKind, Pose, Trace
+from streamsoccer.league.world import Fixture, stream
+
+__all__ = ["Broadcast", "HalfOnAir", "check_size", "direction_of"]
+
+Rgb = NDArray[np.uint8]
+LEAST, MOST = (160, 90), (3840, 2160)
+
+
+def check_size(size: tuple[int, int]) -> None:
+    """A picture must be of an even size that can be drawn."""
+    width, height = size
+    if not (LEAST[0] <= width <= MOST[0] and LEAST[1] <= height <= MOST[1]) or width % 2 or height % 2:
+        raise UsageError(
+            f"pictures of {width}x{height} cannot be drawn",
+            remedy=f"use even numbers from {LEAST[0]}x{LEAST[1]} to {MOST[0]}x{MOST[1]}, as in 398x224",
+        )
+    if not 1.2 <= width / height <= 2.4:
+        raise UsageError(f"pictures of {width}x{height} have no shape of a broadcast", remedy="use one near 16:9")
+
+
+def direction_of(fixture: Fixture, trace: Trace) -> Direction:
+    """What a half's director did; labels and pictures both come from this one."""
+    return direct(trace, stream(fixture.seed, "director", fixture.world.value, fixture.index, trace.half))
+
+
+class HalfOnAir:
+    """One half: its direction, where the cameras looked, how bodies moved. The same at every size of picture."""
+
+    def __init__(self, fixture: Fixture, trace: Trace) -> None:
+        self.trace = trace
+        self.direction = direction_of(fixture, trace)
+        self._tracks: dict[int, Track] = {}
+        self._cards = [each for each in trace.deeds if each.kind in _CARDS]
+        self._goals = [each for each in trace.deeds if each.kind is DeedKind.GOAL]
+
+    @cached_property
+    def cast(self) -> Cast:
+        return Cast.of(self.trace)
+
+    @cached_property
+    def main(self) -> Track:
+        return follow_play(self.trace)
+
+    def track(self, shot: Shot, shape: float) -> Track:
+        """Where the camera of a shot looked."""
+        if shot.kind is ShotKind.MAIN:
+            return self.main
+        if (found := self._tracks.get(shot.start)) is None:
+            last = self.trace.steps - 1
+            if shot.kind is ShotKind.CLOSE and shot.target is not None:
+                end = min(last, shot.end)
+                found = follow_person(self.trace, shot.station, shot.target, shot.start, end, shot.tall, shape)
+            else:
+                end = min(last, math.ceil(shot.source + (shot.end - shot.start) * shot.rate) + 1)
+                found = follow_ball(self.trace, shot.station, shot.source, end, shot.span)
+            self._tracks[shot.start] = found
+        return found
+
+    def props(self, step: int) -> dict[int, int]:
+        """Who holds a card or a flag at a step."""
+        out: dict[int, int] = {}
+        pose = self.trace.pose[step]
+        for slot in (23, 24):
+            if pose[slot] == Pose.FLAG:
+                out[slot] = Prop.FLAG
+        if pose[22] == Pose.CARD:
+            shown = [each for each in self._cards if each.step <= step]
+            if shown:
+                card = shown[-1]
+                late = step - card.step > HZ
+                red = card.kind is DeedKind.RED or (card.kind is DeedKind.SECOND_YELLOW and late)
+                out[22] = Prop.RED if red else Prop.YELLOW
+            else:
+                out[22] = Prop.YELLOW
+        return out
+
+    def bulge(self, moment: float) -> dict[int, tuple[float, float, float]]:
+        """How far a goal's net is pushed out at a moment, in steps."""
+        for goal in self._goals:
+            since = (moment - goal.step) / HZ
+            if 0 <= since < 1.8:
+                x, y, z = self.trace.ball[goal.step].tolist()
+                push = 0.85 * min(1.0, since / 0.12) / (1 + (since / 0.5) ** 2)
+                return {1 if x > 0 else -1: (max(-3.3, min(3.3, y)), max(0.2, min(2.2, z)), push)}
+        return {}
+
+    def excited(self, moment: float) -> bool:
+        """Whether the crowd is on its feet."""
+        return any(0 <= moment - goal.step < 14 * HZ for goal in self._goals)
+
+
+_CARDS = (DeedKind.YELLOW, DeedKind.SECOND_YELLOW, DeedKind.RED)
+
+
+class Broadcast:
+    """The pictures of a match at one size."""
+
+    def __init__(self, fixture: Fixture, halves: Sequence[Trace], size: tuple[int, int] = (398, 224)) -> None:
+        check_size(size)
+        cv2.setNumThreads(1)
+        self.width, self.height = size
+        self._fixture = fixture
+        self.halves = {trace.half: HalfOnAir(fixture, trace) for trace in halves}
+        self._painter = Painter(fixture, *size)
+        self._wardrobe = Wardrobe(fixture, self._painter.air)
+        self._overlay = Overlay(fixture, *size)
+        self._outfits: dict[tuple[int, int], list[Outfit]] = {}
+
+    def frame(self, half: int, seconds: float, *, overlays: bool = True) -> Rgb:
+        """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]."""
+        on_air = self.halves[half]
+        # the last finished step is the newest that may be seen, and is reached just when the next one finishes
+        moment = max(0.0, min(round(seconds * HZ, 6), on_air.trace.steps) - 1.0)
+        shot = on_air.direction.shot(moment)
+        shown = moment if shot.kind is not ShotKind.REPLAY else shot.source + (moment - shot.start) * shot.rate
+        track = on_air.track(shot, self.height / self.width)
+        camera = track.camera(shown, self.width, self.height)
+        scene = self._scene(on_air, shown)
+        image = self._painter.paint(scene, shot.station, camera, int(seconds * 25) + half * 7)
+        if overlays:
+            self._overlay.draw(image, on_air.trace, on_air.direction, moment)
+        return image
+
+    def clips(self, half: int, *, overlays: bool = True) -> Iterator[Clip]:
+        """The clips of a half, as a perfect codec would give them."""
+        seconds = self.halves[half].trace.seconds
+        for index in range(math.ceil(seconds / CLIP_SECONDS)):
+            start = index * CLIP_SECONDS
+            end = min(start + CLIP_SECONDS, seconds)
+            samples = tuple(each for each in range(FRAMES_PER_CLIP) if start + each / FPS < end)
+            times = tuple(start + each / FPS for each in samples)
+            frames = np.stack([self.frame(half, each, overlays=overlays) for each in times])
+            yield Clip(half=half, index=index, start=start, end=end, frames=frames, samples=samples, times=times)
+
+    def _scene(self, on_air: HalfOnAir, moment: float) -> Scene:
+        trace = on_air.trace
+        last = trace.steps - 1
+        before = min(int(moment), last)
+        after = min(before + 1, last)
+        part = moment - before
+        start, end = trace.people[before].astype(np.float64), trace.people[after].astype(np.float64)
+        far = np.abs(end - start).max(axis=1) > 3.0  # a substitute takes the slot: no flight between two places
+        start = np.where(np.isnan(start) | far[:, None], end, start)
+        turn = trace.facing[after].astype(np.float64) - trace.facing[before]
+        turn -= 2 * np.pi * np.rint(turn / (2 * np.pi))
+        ball, next_ball = trace.ball[before].astype(np.float64), trace.ball[after].astype(np.float64)
+        way = next_ball - ball
+        now = np.round(ball + way * part, 4)
+        x, y, z = now.tolist()
+        bx, by, bz = (now - way * (0.1 if part > 0.1 or before == 0 else part)).tolist()
+        return Scene(
+            ball=(x, y, z),
+            ball_before=(bx, by, bz),
+            people=np.round(start + (end - start) * part, 4),
+            facing=np.round(trace.facing[before] + turn * part, 4),
+            joints=on_air.cast.joints(before, after, part),
+            outfits=self._dressed(trace, before),
+            props=on_air.props(before),
+            bulge=on_air.bulge(moment),
+            excited=on_air.excited(moment),
+            seconds=moment / HZ,
+        )
+
+    def _dressed(self, trace: Trace, step: int) -> list[Outfit]:
+        count = sum(1 for each in trace.shirts if each.step <= step)
+        if (found := self._outfits.get((trace.half, count))) is None:
+            found = [self._wardrobe.outfit(slot, trace.player_at(slot, step)) for slot in range(PEOPLE)]
+            self._outfits[trace.half, count] = found
+        return found
