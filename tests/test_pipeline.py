@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from results import record
 from small_corpus import PLAY, write_corpus, write_game
 from streamsoccer.cli import app
 from streamsoccer.data.assist import frozen_part
@@ -129,9 +130,9 @@ def test_rows_agree_with_each_other(root: Path, tmp_path: Path) -> None:
         assert clip.split == splits[clip.match]
     assert sum(event.clips for event in events.values()) == sum(1 for _ in read_clips(tmp_path))
     assert sum(clip.last for clip in read_clips(tmp_path)) == 10
-    for record in read_records(tmp_path):
-        assert events[record.event].caption == record.caption
-        assert record.available_at == events[record.event].available_at
+    for row in read_records(tmp_path):
+        assert events[row.event].caption == row.caption
+        assert row.available_at == events[row.event].available_at
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
@@ -151,6 +152,10 @@ def test_the_fast_way_to_write_clips_and_events_says_what_the_general_one_says(r
         assert json.loads(encode(row)) == json.loads(manifests._encode(row))
     odd = replace(next(read_clips(tmp_path)), match='a "quoted" \\ match/ü/\u2028')
     assert json.loads(encode(odd)) == json.loads(manifests._encode(odd))
+    event = next(row for row in read_events(tmp_path) if row.actions)
+    odd_event = replace(event, actions=(replace(event.actions[0], extra={"mood": ["cross"]}, visible=False),))
+    assert json.loads(encode(odd_event)) == json.loads(manifests._encode(odd_event))
+    assert decode(EventRow, encode(odd_event), "here") == odd_event
 
 
 @pytest.mark.parametrize(
@@ -326,6 +331,20 @@ def test_a_unisoccer_list_gives_captions_to_matches_without(tmp_path: Path) -> N
     made = build(tmp_path / "root", tmp_path / "out", caption_lists=[tmp_path / "list.json"])
     assert made.summary["counts"]["verdict"] == {"aligned": 1}
     assert [each.match for each in made.problems] == ["far/2020-2021/away"]
+
+
+@pytest.mark.acceptance
+def test_the_build_is_linear_and_small_and_its_figures_are_written(soccernet: Path) -> None:
+    command = ["benchmarks/data.py", "../shared/data/soccernet", "--json"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, command[0], str(soccernet), "--json"], cwd=root, capture_output=True, check=True
+    )
+    figures = json.loads(done.stdout)
+    record("data_build", figures, f"python {' '.join(command)}")
+    assert figures["cpu_per_match_ratio"] < 1.3
+    assert figures["many"]["peak_mib"] < 500
+    assert figures["one"]["cpu_seconds"] < 10
 
 
 # --- splits ----------------------------------------------------------------------------------------------------------

@@ -94,6 +94,10 @@ def test_extra_time_is_kept_as_halves_of_its_own(tmp_path: Path) -> None:
     folder = write_game(tmp_path, NAME, play=[*PLAY, (3, 12.0, "Corner", "home")])
     (folder / "video.ini").write_text("".join(f"[{half}_HQ.mkv]\nduration_second = 900\n" for half in (1, 2, 3)))
     assert [each.label for each in read(tmp_path).actions[3]] == [Label.CORNER]
+    with (folder / "video.ini").open("a") as file:
+        file.write("[4_HQ.mkv]\nduration_second = 900\n")
+    assert set(read(tmp_path).actions) == {1, 2, 3}
+    assert read(tmp_path).notices.counts == {"extra half without labels, left out": 1}
 
 
 def test_position_is_the_time_and_game_time_stands_in_for_it(tmp_path: Path) -> None:
@@ -104,15 +108,18 @@ def test_position_is_the_time_and_game_time_stands_in_for_it(tmp_path: Path) -> 
         del data["annotations"][2]["position"]
         del data["annotations"][3]["team"]
         data["annotations"][4]["surprise"] = 1
+        del data["gameHomeTeam"]
 
     change(folder, "Labels-v2.json", edit)
     game = read(tmp_path)
     assert [each.at.seconds for each in game.actions[1][1:3]] == [35.0, 38.0]
+    assert game.actions[1][4].extra == {"surprise": 1}
     assert game.actions[1][3].side is Side.NONE
     assert game.notices.counts == {
         "position and gameTime more than 1.5 s apart": 1,
         "action without position, timed by gameTime": 1,
         "action without team": 1,
+        "labels without gameHomeTeam": 1,
     }
 
 

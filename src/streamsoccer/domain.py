@@ -143,6 +143,8 @@ class Action:
     at: MatchTime
     available_at: MatchTime
     visible: bool = True
+    # fields of the source that are not known here, as they were
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

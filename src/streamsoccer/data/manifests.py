@@ -108,9 +108,10 @@ def _time(value: MatchTime) -> str:
 
 def _action(row: Action) -> str:
     visible = "" if row.visible else ',"visible":false'
+    extra = f',"extra":{_encode(row.extra)}' if row.extra else ""
     return (
         f'{{"label":"{row.label}","side":"{row.side}","at":{_time(row.at)}'
-        f',"available_at":{_time(row.available_at)}{visible}}}'
+        f',"available_at":{_time(row.available_at)}{visible}{extra}}}'
     )
 
 

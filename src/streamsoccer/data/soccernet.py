@@ -38,6 +38,7 @@ CAPTIONS = ("Labels-caption_with_gt.json", "Labels-caption.json")  # the hand-ti
 _VIDEO = re.compile(r"(\d+)(?:_\w+)?\.(?:mkv|mp4)")
 _URL_LOCAL = re.compile(rb'"UrlLocal"\s*:\s*("(?:[^"\\]|\\.)*")')
 _CLOCK_TOLERANCE = 1.5  # seconds between `position` and `gameTime` that rounding and trimming explain
+_KNOWN_ACTION = {"gameTime", "label", "position", "team", "visibility"}
 _KNOWN_CAPTION = {"class", "label", "description", "anonymized", "identified", "important", "visibility"}
 _CAPTION_TEXTS = ("label", "description", "anonymized", "identified")
 
@@ -156,17 +157,22 @@ def read_game(files: GameFiles, durations: Durations | None = None, extra: Seque
                 where=files.labels,
                 remedy="put the video or its video.ini beside the labels, or name a file with --durations",
             )
-    missing = sorted({1, 2, *lengths} - set(halves))
-    if missing:
+    if missing := sorted({1, 2} - set(halves)):
         raise DataError(f"annotations holds no action of half {missing[0]}: the half is missing", where=files.labels)
+    for half in sorted(set(lengths) - set(halves)):
+        notices.note("extra half without labels, left out", f"{files.labels} (half {half})")
+    for key in ("gameHomeTeam", "gameAwayTeam"):
+        if not labels.get(key):
+            notices.note(f"labels without {key}", str(files.labels))
     actions: dict[int, list[Action]] = {half: [] for half in halves}
-    for at, name, side, visible in marks:
+    for at, name, side, visible, unknown in marks:
         length = lengths[at.half]
         if at.seconds > length:
             notices.note("action after the end of its half, taken to the last clip", f"{files.labels} ({at})")
             at = MatchTime(at.half, length)
         known = MatchTime(at.half, clip_end(clip_of(at.seconds, length), length))
-        actions[at.half].append(Action(label=name, side=side, at=at, available_at=known, visible=visible))
+        action = Action(label=name, side=side, at=at, available_at=known, visible=visible, extra=unknown)
+        actions[at.half].append(action)
     captions: list[SourceCaption] = []
     sheet_source: dict[str, Any] = {}
     if files.captions is not None:
@@ -217,7 +223,7 @@ def _is_number(value: object) -> bool:
 
 def _mark(
     row: Mapping[str, Any], name: str, path: Path, notices: Notices
-) -> tuple[MatchTime, vocabulary.Label, Side, bool]:
+) -> tuple[MatchTime, vocabulary.Label, Side, bool, dict[str, Any]]:
     """An action: `gameTime` gives the half, `position` the time, and `gameTime` that too where it is absent."""
     try:
         at = MatchTime.parse(row["gameTime"])
@@ -244,7 +250,8 @@ def _mark(
     team = row.get("team", Side.NONE.value)
     if team not in (Side.HOME.value, Side.AWAY.value, Side.NONE.value):
         raise DataError(f"{name}.team {team!r} is not home, away or not applicable", where=path)
-    return at, known, Side(team), row.get("visibility", "visible") != "not shown"
+    extra = {key: value for key, value in row.items() if key not in _KNOWN_ACTION}
+    return at, known, Side(team), row.get("visibility", "visible") != "not shown", extra
 
 
 def _position(value: object, name: str, path: Path) -> float:
