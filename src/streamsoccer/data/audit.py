@@ -99,20 +99,18 @@ def _ids(view: MatchView, findings: Findings) -> None:
     """Every ID once in its manifest, and every row under the match that its ID names."""
     for file, rows in _rows(view):
         seen: dict[str, int] = {}
+        clip = file == FILES["clips"]
         findings.looked(Check.DUPLICATE_ID, len(rows))
+        if not clip:
+            findings.looked(Check.IDENTITY, len(rows))
+        findings.looked(Check.HALF, len(rows))
         for at in rows:
             row = at.row
-            clip = file == FILES["clips"]
             name = clip_name(view.match, row.half, row.index) if clip else row.id
-            if name in seen:
+            if seen.setdefault(name, at.line) != at.line:
                 findings.add(Check.DUPLICATE_ID, file, at.line, name, f"stands in line {seen[name]} already")
-            seen.setdefault(name, at.line)
-            if not clip:
-                findings.looked(Check.IDENTITY)
-                if not row.id.startswith(f"{view.match}#"):
-                    findings.add(Check.IDENTITY, file, at.line, row.id, f"is not an ID of its match {view.match}")
-            if hasattr(row, "half"):
-                findings.looked(Check.HALF)
+            if not clip and not row.id.startswith(f"{view.match}#"):
+                findings.add(Check.IDENTITY, file, at.line, row.id, f"is not an ID of its match {view.match}")
 
 
 def _split(view: MatchView, settled: Mapping[str, Any] | None, findings: Findings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +30,7 @@ from streamsoccer.domain import (
 )
 from streamsoccer.errors import DataError
 
-__all__ = ["FILES", "At", "Known", "MatchView", "differs", "read_matches"]
+__all__ = ["FILES", "At", "Course", "Known", "MatchView", "differs", "read_matches"]
 
 FILES = {name: f"{name}.jsonl" for name in MANIFESTS}
 R = TypeVar("R", bound=ClipRow | EventRow | CaptionRow | RecordRow | SampleRow)
@@ -49,6 +50,16 @@ class Known:
 
     name: str
     available_at: MatchTime
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """An event's course in seconds of its half: first clip arrived, last clip over, and known to be complete."""
+
+    name: str
+    begun: float
+    ended: float
+    settled: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +117,15 @@ def _spans(path: Path, kind: type, findings: Findings) -> dict[str, list[_Span]]
     return spans
 
 
+_MATCH = re.compile(rb'"match"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
 def _match_of(line: bytes, kind: type, where: str) -> str:
+    """The match of a row; a line that says "match" once only need not be parsed whole for it."""
+    match: object = None
     try:
-        match = json.loads(line)["match"]
+        found = _MATCH.search(line) if line.count(b'"match"') == 1 else None
+        match = json.loads(line)["match"] if found is None else json.loads(found[1])
     except (ValueError, LookupError, TypeError, RecursionError):
         match = None
     if not isinstance(match, str):
@@ -146,6 +163,7 @@ class MatchView:
     caption: dict[str, At[CaptionRow]] = field(init=False)
     record: dict[str, At[RecordRow]] = field(init=False)
     halves: dict[int, list[At[EventRow]]] = field(init=False)
+    courses: dict[int, list[Course]] = field(init=False)
     _known: list[tuple[MatchTime, Action]] = field(init=False)
     _moments: list[MatchTime] = field(init=False)
 
@@ -167,6 +185,7 @@ class MatchView:
             self.caption.setdefault(caption.row.id, caption)
         for record in self.records:
             self.record.setdefault(record.row.id, record)
+        self.courses = {half: [self.course(at.row) for at in each] for half, each in self.halves.items()}
         self._known = sorted(
             (
                 (self.arrival(event.row.half, self.clip_of(event.row.half, action.at.seconds)), action)
@@ -190,6 +209,11 @@ class MatchView:
     def settled(self, event: EventRow) -> MatchTime:
         """When a stream knows that this event is complete: the clip after its last has arrived and closes it."""
         return self.arrival(event.half, event.first + event.clips)
+
+    def course(self, event: EventRow) -> Course:
+        end, stop = self.ends.get(event.half, float("1e9")), event.first + event.clips
+        begun, ended, settled = (min(CLIP_SECONDS * clips, end) for clips in (event.first + 1, stop, stop + 1))
+        return Course(event.id, begun, ended, settled)
 
     def known(self, event: EventRow) -> Known:
         return Known(event.id, self.settled(event))

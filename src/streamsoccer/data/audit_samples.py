@@ -89,7 +89,8 @@ class _Row:
 def audit_records(view: MatchView, findings: Findings) -> None:
     """A record is its event, its caption and the state by then, and is of no use before its event is complete."""
     used: dict[str, str] = {}
-    for check in (Check.CAUSALITY, Check.MATCH_STATE, Check.AVAILABILITY, Check.ONE_TO_ONE, Check.FIELDS):
+    checks = (Check.CAUSALITY, Check.MATCH_STATE, Check.AVAILABILITY, Check.ONE_TO_ONE, Check.FIELDS, Check.EXISTENCE)
+    for check in checks:
         findings.looked(check, len(view.records))
     for at in view.records:
         row, audit = at.row, _Row(view, findings, RECORDS, at)
@@ -203,12 +204,9 @@ def _track(row: SampleRow, anchor: EventRow | None, audit: _Row) -> None:
 def _active(row: SampleRow, audit: _Row) -> None:
     """The event whose clip arrives at the cutoff, if it is not complete by then."""
     view = audit.view
-    begun = [
-        at.row
-        for at in view.halves.get(row.cutoff.half, ())
-        if view.arrival(at.row.half, at.row.first) <= row.cutoff < view.settled(at.row)
-    ]
-    expected = begun[-1].id if begun else None
+    now = row.cutoff.seconds
+    begun = [each.name for each in view.courses.get(row.cutoff.half, ()) if each.begun <= now < each.settled]
+    expected = begun[-1] if begun else None
     if row.active is None:
         if expected is not None:
             audit.wrong(Check.ACTIVE, f"has no active event; {expected} is active at {row.cutoff}")
@@ -226,7 +224,9 @@ def _active(row: SampleRow, audit: _Row) -> None:
 def _local(row: SampleRow, audit: _Row) -> None:
     """The events of the last 180 s: admitted, young enough, at most four, and the latest of them."""
     view = audit.view
-    for role, names in (("local", row.local), ("local candidate", row.local_candidates)):
+    strangers = tuple(name for name in row.local_positives if name not in row.local_candidates)
+    named = (("local", row.local), ("local candidate", row.local_candidates), ("local positive", strangers))
+    for role, names in named:
         for name in names:
             event = audit.event(name, role)
             if event is None:
@@ -235,19 +235,18 @@ def _local(row: SampleRow, audit: _Row) -> None:
                 audit.wrong(Check.HALF, f"{role} {name} is of half {event.half}")
                 continue
             audit.admit(row.cutoff, view.known(event), role)
-            age = row.cutoff.seconds - view.arrival(event.half, event.first + event.clips - 1).seconds
+            age = row.cutoff.seconds - view.course(event).ended
             if age > LOCAL_SECONDS:
                 audit.wrong(Check.LOCAL_AGE, f"{role} {name} ended {age:g} s before the cutoff")
     if len(row.local) > LOCAL_EVENTS:
         audit.wrong(Check.LOCAL_COUNT, f"{len(row.local)} local events")
-    strangers = [name for name in row.local_positives if name not in row.local_candidates]
     if strangers:
         audit.wrong(Check.POSITIVES, f"local positive {strangers[0]} is no local candidate")
+    now = row.cutoff.seconds
     window = [
-        at.row.id
-        for at in view.halves.get(row.cutoff.half, ())
-        if view.settled(at.row) <= row.cutoff
-        and row.cutoff.seconds - view.arrival(at.row.half, at.row.first + at.row.clips - 1).seconds <= LOCAL_SECONDS
+        each.name
+        for each in view.courses.get(row.cutoff.half, ())
+        if each.settled <= now and now - each.ended <= LOCAL_SECONDS
     ]
     if row.track is not Track.CURRENT and row.local != tuple(window[-LOCAL_EVENTS:]):
         audit.wrong(
@@ -285,7 +284,7 @@ def _history(row: SampleRow, audit: _Row) -> None:
                 audit.wrong(Check.HISTORY_GAP, f"{role} {name} is of half {event.half}, the sample of half {row.half}")
                 continue
             audit.admit(row.cutoff, Known(name, view.settled(event)), role)
-            gap = row.cutoff.seconds - view.arrival(event.half, event.first + event.clips - 1).seconds
+            gap = row.cutoff.seconds - view.course(event).ended
             if gap < HISTORY_GAP_SECONDS:
                 audit.wrong(Check.HISTORY_GAP, f"{role} {name} ended {gap:g} s before the cutoff")
     for name in row.positives:

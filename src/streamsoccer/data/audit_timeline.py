@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -90,44 +89,37 @@ def _cut(clips: Sequence[At[ClipRow]], half: int, view: MatchView) -> Iterator[t
 
 
 def _membership(clips: Sequence[At[ClipRow]], half: int, view: MatchView, findings: Findings) -> None:
-    missing: set[float] = set()
+    """Each clip names the event that holds it, and has that event's actions and targets."""
     findings.looked(Check.TRANSITION, len(clips))
+    findings.looked(Check.EXISTENCE, len(clips))
+    labels: dict[int, list[Label]] = {}
+    for each in view.halves.get(half, ()):
+        for action in each.row.actions:
+            labels.setdefault(view.clip_of(half, action.at.seconds), []).append(action.label)
+    events = {at.row.start.seconds: at.row for at in view.halves.get(half, ())}
+    missing: set[float] = set()
     for at in clips:
         row = at.row
-        event = view.event.get(row.event_id)
-        if event is None:
+        event = events.get(row.event)
+        if event is None or event.id != row.event_id:
             if row.event not in missing:
                 missing.add(row.event)
-                findings.add(
-                    Check.EXISTENCE, CLIPS, at.line, row.event_id, f"clip {row.index} is in it, no row of events is"
-                )
+                told = f"clip {row.index} is in it, no row of events is"
+                findings.add(Check.EXISTENCE, CLIPS, at.line, row.event_id, told)
             continue
         name = clip_name(view.match, half, row.index)
-        first, stop = event.row.first, event.row.first + event.row.clips
+        first, stop = event.first, event.first + event.clips
         if not first <= row.index < stop:
-            findings.add(
-                Check.EVENTS,
-                CLIPS,
-                at.line,
-                name,
-                f"says that it is in {row.event_id}, which has clips {first} to {stop - 1}",
-            )
-        target, mask = _target(event.row) if row.index == first else (0, None)
+            told = f"says that it is in {event.id}, which has clips {first} to {stop - 1}"
+            findings.add(Check.EVENTS, CLIPS, at.line, name, told)
+        target, mask = _target(event) if row.index == first else (0, None)
         if (row.transition, row.mask) != (target, mask):
-            told = f"transition {row.transition}, mask {row.mask}"
-            findings.add(Check.TRANSITION, CLIPS, at.line, name, f"{told}; the events make {target}, {mask}")
-        labels = Counter(
-            action.label for action in event.row.actions if view.clip_of(half, action.at.seconds) == row.index
-        )
-        if Counter(row.actions) != labels:
-            told = ", ".join(row.actions) or "none"
-            findings.add(
-                Check.ACTIONS,
-                CLIPS,
-                at.line,
-                name,
-                f"has the actions {told}; its event has {', '.join(labels) or 'none'}",
-            )
+            told = f"transition {row.transition}, mask {row.mask}; the events make {target}, {mask}"
+            findings.add(Check.TRANSITION, CLIPS, at.line, name, told)
+        mine, theirs = sorted(row.actions), sorted(labels.get(row.index, ()))
+        if mine != theirs:
+            told = f"has the actions {', '.join(mine) or 'none'}; its half's events have {', '.join(theirs) or 'none'}"
+            findings.add(Check.ACTIONS, CLIPS, at.line, name, told)
 
 
 def _target(event: EventRow) -> tuple[int, Mask | None]:
@@ -284,7 +276,7 @@ def _kind(row: EventRow, view: MatchView) -> tuple[EventType, Label | None, Side
 
 def audit_captions(view: MatchView, findings: Findings) -> None:
     """Captions and events name each other, one to one, and each caption is near enough to speak of its event."""
-    for check in (Check.ONE_TO_ONE, Check.ALIGNMENT):
+    for check in (Check.ONE_TO_ONE, Check.ALIGNMENT, Check.EXISTENCE):
         findings.looked(check, len(view.captions))
     takers: dict[str, str] = {}
     for at in view.captions:
