@@ -17,6 +17,8 @@ from streamsoccer.sources.source import Options, Source
 
 __all__ = ["FileSource"]
 
+REMEDY = "check that it plays to its end, or convert it: ffmpeg -i IN -c:v libx264 OUT.mkv"
+
 
 class FileSource(Source):
     """One file; `stretches` says which part of it is which half."""
@@ -43,7 +45,7 @@ class FileSource(Source):
                 yield from assembler.take(header, pixels)
                 if header["kind"] == "refused":
                     yield from assembler.finish(reached)
-                    raise SourceError(header["problem"], where=self._path, remedy=header["remedy"])
+                    raise SourceError(header["problem"], where=self._path, remedy=header["remedy"] or REMEDY)
                 if header["kind"] == "open" and header["pictures"] > 1:
                     self.tell("several", f"{self._path}: has {header['pictures']} video streams; the first is taken")
                 if header["kind"] == "end":
@@ -57,7 +59,7 @@ class FileSource(Source):
             raise SourceError(
                 f"{decoder.failure or 'stopped the decoder'} at {format_seconds(reached)}; what came before stands",
                 where=self._path,
-                remedy="check that it plays there, or convert it: ffmpeg -i IN -c:v libx264 OUT.mkv",
+                remedy=REMEDY,
             )
 
     def _readable(self) -> Path:

@@ -317,7 +317,7 @@ class Worker:
 
     def _check_size(self, width: int, height: int) -> None:
         if width * height > self._limits.pixels:
-            limit = f"{self._limits.pixels / 1e6:.0f} megapixels"
+            limit = f"{self._limits.pixels / 1e6:.3g} megapixels"
             raise Refused(f"is {width}x{height}, above the limit of {limit}", "scale it down first")
 
     def _keep_alive(self, timeline: Timeline) -> None:
