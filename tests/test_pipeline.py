@@ -287,6 +287,24 @@ def test_a_first_build_that_is_killed_shows_nothing(root: Path, tmp_path: Path) 
     assert not any((tmp_path / "out" / name).exists() for name in FILES)
 
 
+def test_a_full_disk_leaves_the_old_build_and_is_told(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(root, tmp_path / "out")
+    before = contents(tmp_path / "out")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UsageError, match="No space left"):
+        build(root, tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    (tmp_path / "a file").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot write here"):
+        build(root, tmp_path / "a file")
+
+
 def test_two_builds_do_not_write_in_one_place(root: Path, tmp_path: Path) -> None:
     build(root, tmp_path / "out")
 

@@ -13,7 +13,7 @@ from streamsoccer.actions import CaptionClass, Label, caption_class
 from streamsoccer.clock import MatchTime
 from streamsoccer.data.captions import infer_class, is_sentence, pick_time
 from streamsoccer.data.placeholders import fill, find, side_of_team
-from streamsoccer.data.soccernet import Game, discover, read_durations, read_game
+from streamsoccer.data.soccernet import Game, discover, fingerprint, read_durations, read_game
 from streamsoccer.data.unisoccer import read_list
 from streamsoccer.domain import MatchSheet, Player, Side
 from streamsoccer.errors import DataError
@@ -212,6 +212,10 @@ def test_a_video_gives_the_duration_where_it_is_there(tmp_path: Path) -> None:
     (folder / "1_224p.mkv").write_bytes(b"no video")
     with pytest.raises(DataError, match="cannot be opened"):
         read(tmp_path)
+    (folder / "1_224p.mkv").unlink()
+    (folder / "1_224p.mkv").symlink_to(tmp_path / "gone.mkv")
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        fingerprint(discover(tmp_path)[0][0], None)
 
 
 def test_folders_without_labels_and_roots_without_matches_are_told(tmp_path: Path) -> None:

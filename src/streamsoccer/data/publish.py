@@ -35,8 +35,12 @@ class Publisher:
     @contextmanager
     def publish(self) -> Iterator[Publisher]:
         """Write the files inside with `file`; they appear together at the end, or not at all where it raises."""
-        self.builds.mkdir(parents=True, exist_ok=True)
-        with (self.builds / "lock").open("w") as lock:
+        try:
+            self.builds.mkdir(parents=True, exist_ok=True)
+            lock = (self.builds / "lock").open("w")
+        except OSError as error:
+            raise UsageError(f"cannot write here: {error.strerror}", where=self.out) from error
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -46,6 +50,9 @@ class Publisher:
             self.folder.mkdir()
             try:
                 yield self
+            except OSError as error:  # a full disk: the old set stays
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise UsageError(f"cannot write here: {error.strerror}", where=self.out) from error
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise

@@ -124,7 +124,10 @@ def fingerprint(files: GameFiles, durations: Durations | None) -> str:
         if path is not None:
             digest.update(path.name.encode() + b"\0" + hashlib.sha256(_bytes(path)).digest())
     for half, path in sorted(files.videos.items()):
-        stat = path.stat()
+        try:
+            stat = path.stat()
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", where=path) from error
         digest.update(f"{half} {path.name} {stat.st_size} {stat.st_mtime_ns}".encode())
     digest.update(json.dumps((durations or {}).get(files.match, {}), sort_keys=True).encode())
     return digest.hexdigest()
