@@ -72,8 +72,7 @@ def _some(number: int, one: str, many: str) -> str:
 
 
 def _times(number: int) -> str:
-    """How often, said behind the verb; once needs no word."""
-    return {1: "", 2: "twice"}.get(number, f"{in_words(number)} times")
+    return {1: "once", 2: "twice"}.get(number, f"{in_words(number)} times")
 
 
 # In order of what a summary would not leave out: verb (after 'have'), and what stands behind it.
@@ -113,7 +112,7 @@ def _clause(facts: Sequence[tuple[Label, int]]) -> str:
     for label, number in facts:
         _, verb, one, many = _FACTS[_RANK[label]]
         by_verb.setdefault(verb, []).append(_some(number, one, many) if one else _times(number))
-    return _joined([f"{verb} {_joined(things)}".rstrip() for verb, things in by_verb.items()])
+    return _joined([f"{verb} {_joined(things)}" for verb, things in by_verb.items()])
 
 
 def chosen_facts(counts: Counts) -> list[tuple[Side, Label, int]]:
