@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from streamsoccer import __version__
-from streamsoccer.clock import MatchTime
+from streamsoccer.clock import MatchTime, parse_seconds
 from streamsoccer.errors import StreamSoccerError, UsageError
 
 __all__ = ["app", "main"]
@@ -70,7 +70,7 @@ def clips(
         source,
         half=half,
         half_starts=parse_half_starts(half_starts),
-        begin=MatchTime.parse(begin if "-" in begin else f"{half} - {begin}") if begin else None,
+        begin=(MatchTime.parse(begin) if "-" in begin else MatchTime(half, parse_seconds(begin))) if begin else None,
         options=options,
     )
     clip_table.print_clips(stream, limit=limit, as_json=as_json, contact_sheet=contact_sheet)

@@ -13,7 +13,7 @@ from streamsoccer.errors import UsageError
 
 __all__ = ["ContactSheet"]
 
-CELL_WIDTH = 192
+CELL_WIDTH, CELL_HEIGHT = 192, 344  # of a frame; taller ones are made narrower
 MARGIN, LABEL = 8, 128
 BACKGROUND, INK, FAINT, WARNING = (250, 250, 247), (32, 36, 40), (130, 136, 142), (176, 58, 30)
 MAX_ROWS = 60
@@ -23,7 +23,8 @@ class ContactSheet:
     """Collects rows as they come, so that a long source needs no more memory than its sheet."""
 
     def __init__(self, title: str) -> None:
-        self._title = title
+        # What cannot be drawn (a line break, a byte that is no text) is written as an escape.
+        self._title = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in title)
         self._rows: list[Image.Image] = []
         self._left_out = 0
 
@@ -57,7 +58,9 @@ class ContactSheet:
 
 def _clip_row(clip: Clip) -> Image.Image:
     count, height, width = clip.frames.shape[:3]
-    cell = max(1, round(height * CELL_WIDTH / width))
+    scale = min(CELL_WIDTH / width, CELL_HEIGHT / height)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    cell = size[1]
     row = Image.new("RGB", (LABEL + FRAMES_PER_CLIP * (CELL_WIDTH + 2) + MARGIN, max(cell, 44) + 6), BACKGROUND)
     draw = ImageDraw.Draw(row)
     draw.text((MARGIN, 4), f"half {clip.half}, clip {clip.index}", INK, _font(14))
@@ -67,7 +70,7 @@ def _clip_row(clip: Clip) -> Image.Image:
         if place not in clip.samples:
             draw.rectangle((left, 2, left + CELL_WIDTH - 1, cell + 1), outline=FAINT)
     for place, frame in zip(clip.samples, clip.frames[:count], strict=True):
-        small = Image.fromarray(np.ascontiguousarray(frame)).resize((CELL_WIDTH, cell), Image.Resampling.LANCZOS)
+        small = Image.fromarray(np.ascontiguousarray(frame)).resize(size, Image.Resampling.LANCZOS)
         row.paste(small, (LABEL + place * (CELL_WIDTH + 2), 2))
     return row
 
