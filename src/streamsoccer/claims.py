@@ -24,10 +24,12 @@ from streamsoccer.reading import (
     NUMBER,
     ORDINAL,
     OVERRULED,
+    PLAYER,
     PRONOUN,
     RULES,
     SCORE_HEDGE,
     SOMEONE,
+    TEAM,
     Act,
     Mention,
     Outcome,
@@ -145,6 +147,10 @@ _OBJECT = re.compile(
     r"\b(?:foul(?:s|ed|ing)?|on|down|tripp?(?:s|ing|ed)?|back|into|hack\w*|catch(?:es|ing)?|clip(?:s|ping)?|challeng\w+|tackl\w+|"
     r"upend\w*|past|beats?|fell(?:s|ing)|shov\w+|push\w*|kick\w*|barg\w+|chops?|stop\w*|den\w+|pull\w*|hold\w*|with|against|for|replac\w+)\s$"
 )
+# What stands in front of a subject: the start of a clause.
+_SUBJECT = re.compile(
+    r"(?:^\W*|[,;:] |\b(?:but|and|yet|although|(?P<under>as|after|when|while|before|until|because|if|with|once|where|though)) )(?:the )?$"
+)
 _PAST = re.compile(
     r"\b(?:earlier|already (?:on|booked|been|has|have|had|carrying|cautioned|in the book)|on a (?:yellow|booking|caution)|"
     r"(?:was|were|had been|having been|has been|have been) (?:already )?(?:booked|cautioned|shown a yellow))\b"
@@ -201,6 +207,7 @@ class _Sentence:
     start: int
     end: int
     topic: Mention | None
+    person: Mention | None  # whom 'he' means
 
     @property
     def text(self) -> str:
@@ -217,7 +224,11 @@ class _Sentence:
         """Whoever does something there: the nearest name in front that is nobody's object, else a pronoun's, else one after."""
         named = [(at, each) for at, each in self.mentions(kinds) if each.side is not Side.NONE]
         before = [(at, each) for at, each in named if at < place]
-        subjects = [(at, each) for at, each in before if not _OBJECT.search(self.text[:at])]
+        subjects = [
+            (at, each)
+            for at, each in before
+            if self._leads(at, place)
+        ] or [(at, each) for at, each in before if not _OBJECT.search(self.text[:at])]
         if subjects:
             return subjects[-1][1]
         if before:
@@ -225,7 +236,17 @@ class _Sentence:
         after = [each for at, each in named if at > place]
         if after and not PRONOUN.search(self.text[:place]):
             return after[0]
-        return self.topic if PRONOUN.search(self.text) else None
+        pronoun = PRONOUN.search(self.text)
+        if pronoun is None:
+            return None
+        return self.person if pronoun["one"] and self.person is not None else self.topic
+
+    def _leads(self, at: int, place: int) -> bool:
+        """Is this mention the subject there? One of a subordinate clause is so up to the next comma."""
+        if self.text.startswith((", who", " who"), at + 1):
+            return True
+        found = _SUBJECT.search(self.text[:at])
+        return found is not None and not (found["under"] and ", " in self.text[at:place])
 
     def side_of(self, place: int, mention: Mention) -> Side:
         """A name's side; an unnamed opponent or goalkeeper is on the side opposed to whom the sentence is about."""
@@ -236,11 +257,16 @@ class _Sentence:
             return self._named(beside.start(1))
         if (behind := re.match(rf" (?:of|for|from) (?:the )?([{NAMED}])", around[place + 1 :])) is not None:
             return self._named(place + 1 + behind.start(1))
-        main = self.main(place)
+        main = self.main(place) or self.topic
         return Side.NONE if main is None else main.side.other
 
     def _named(self, place: int) -> Side:
         return self.reading.mentions[self.start + place].side
+
+    def plainly(self, who: Mention, place: int) -> bool:
+        """No pronoun stands between a name and what he does, so that it is he and no other."""
+        start = next((at for at, each in self.mentions(PLAYER) if each is who), None)
+        return start is not None and PRONOUN.search(self.text[min(start, place) : max(start, place)]) is None
 
     def at(self, place: int) -> Mention:
         return self.reading.mentions[self.start + place]
@@ -262,20 +288,25 @@ def claims(
                 Claim(kind=Kind.MEMBER, span=span, text=text[slice(*span)], side=mention.side, player=mention.name)
             )
     for sentence in _sentences(reading):
-        made = [*_actions(sentence), *_counts(sentence), *_scores(sentence)]
+        counts = list(_counts(sentence))
+        made = [*counts, *_scores(sentence)]
+        for each in _actions(sentence):  # to count a thing is not to say that it happens
+            if not any(count.span[0] <= each.span[0] and each.span[1] <= count.span[1] for count in counts):
+                made.append(each)
         found.extend(replace(each, text=text[slice(*each.span)]) for each in made)
     return sorted(found, key=lambda each: each.span)
 
 
 def _sentences(reading: Reading) -> Iterator[_Sentence]:
-    here, topic = 0, None
+    here, topic, person = 0, None, None
     ends = [match.end() for match in BOUNDARY.finditer(reading.masked)]
     for end in [*ends, len(reading.masked)]:
-        sentence = _Sentence(reading, here, end, topic)
+        sentence = _Sentence(reading, here, end, topic, person)
         if sentence.text.strip():
             yield sentence
             named = [each for at, each in sentence.mentions(NAMED) if each.side is not Side.NONE]
             topic = named[0] if named else topic
+            person = next((each for each in named if each.char == PLAYER), person)
         here = end
 
 
@@ -311,7 +342,7 @@ def _actions(sentence: _Sentence) -> Iterator[Claim]:
                 side=side,
                 act=rule.act,
                 outcome=rule.outcome,
-                player=who.name if who is not None and who.char == "\ue000" else "",
+                player=who.name if who is not None and who.char == PLAYER and sentence.plainly(who, match.start()) else "",
                 past=past,
             )
     yield from _periods(sentence)
@@ -351,9 +382,9 @@ def _whose(sentence: _Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side,
         main = sentence.main(place)
         return (Side.NONE if main is None else main.side.other), None
     if rule.role == "team":
-        main = sentence.main(place, "\ue001") or sentence.main(place)
+        main = sentence.main(place, TEAM) or sentence.main(place)
     elif rule.role == "goal kick":  # the side that defends: named behind 'for', or at the head of its own sentence
-        own = [(at, each) for at, each in sentence.mentions("\ue001") if re.match(r" (?:will |now )?(?:have|take|get|restart)", sentence.text[at + 1 :])]
+        own = [(at, each) for at, each in sentence.mentions(TEAM) if re.match(r" (?:will |now )?(?:have|take|get|restart)", sentence.text[at + 1 :])]
         main = own[-1][1] if own else None
     else:
         main = sentence.main(place)
@@ -413,19 +444,24 @@ def _count(sentence: _Sentence, pattern: re.Pattern[str], match: re.Match[str]) 
     if HEDGE.search(_clause(text, match.start())):
         return None
     tail = text[match.end() :]
+    if act is Act.SHOT and re.search(r"\bat (?:the|his) $", before):
+        return None  # 'at the second attempt'
     own = re.search(rf"(?:\b(?P<pronoun>his|their)|(?P<by>[{NAMED}])(?:'s?)?)(?: \w+)? ?$", before)
+    own = own or re.search(rf"\bfor (?P<by>[{NAMED}]),? (?P<pronoun>it|that|this) (?:is|was) (?:now )?the $", before)
     behind = re.match(rf"(?: \w+){{0,6}}? (?:for|by|from|against|to) (?:the )?(?P<by>[{NAMED}])", tail)
     place, by_player = match.start(), False
     if behind is not None:
         who: Mention | None = sentence.at(match.end() + behind.start("by"))
+    elif own is not None and own["pronoun"] == "his" and not sentence.mentions(PLAYER):
+        who = sentence.person
     elif own is not None and own["by"]:
         who = sentence.at(own.start("by"))
     else:
         who = sentence.main(place)
-    if own is not None and own["pronoun"] == "their":
+    if own is not None and own["pronoun"] in ("their", "it", "that", "this"):
         by_player = False
-    elif who is not None and who.char == "\ue000":
-        by_player = behind is None or act in _CARDS
+    elif who is not None and who.char == PLAYER:
+        by_player = True
     everyone = own is None and behind is None and re.search(r"\bthe $", before) is not None and _ALL.match(tail.lstrip())
     if act is Act.YELLOW and by_player:
         return None  # a player's second yellow card is an act of its own

@@ -56,8 +56,8 @@ class Outcome(StrEnum):
 
 # A mention is one character of the text that patterns see: a player, team, coach or referee, an unnamed opponent of
 # whoever the sentence is about, or an unnamed goalkeeper.
-_P, _T, _C, _R, _X, _K = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
-_TOKEN = {"[PLAYER]": _P, "[TEAM]": _T, "[COACH]": _C, "[REFEREE]": _R}
+PLAYER, TEAM, _C, _R, _X, _K = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
+_TOKEN = {"[PLAYER]": PLAYER, "[TEAM]": TEAM, "[COACH]": _C, "[REFEREE]": _R}
 _PLACE = re.compile(r"\[(PLAYER|TEAM|COACH|REFEREE)(?:_[^\]\s]*)?\]")
 _OPPONENT = re.compile(
     r"\b(?:(?:the |their |his |an? |one of (?:the |his |their )?)?(?:opposition(?:'s)?(?: (?:defen[cs]e|defenders?|players?|"
@@ -101,7 +101,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _names(sheet: MatchSheet) -> tuple[re.Pattern[str] | None, Mapping[str, tuple[str, Side, str]]]:
-    """A pattern of every name on the sheet, longest first, and whose it is; a name that two have is nobody's."""
+    """A pattern of every name on the sheet, longest first, and whose it is; a name that two have tells no side."""
     known: dict[str, tuple[str, Side, str]] = {}
     shared: set[str] = set()
 
@@ -109,24 +109,24 @@ def _names(sheet: MatchSheet) -> tuple[re.Pattern[str] | None, Mapping[str, tupl
         name = name.strip()
         if len(name) < 3 or name in shared:
             return
-        if name in known and known[name][2] != full:
-            del known[name]
+        if name in known and known[name][1:] != (side, full):
+            known[name] = (char, Side.NONE, full if known[name][2] == full else "")
             shared.add(name)
         else:
             known[name] = (char, side, full)
 
     for side in (Side.HOME, Side.AWAY):
         team = sheet.team(side)
-        add(team, _T, side, team)
+        add(team, TEAM, side, team)
         for word in (team.split()[0], team.split()[-1]) if len(team.split()) > 1 else ():
             if len(word) > 3 and word.lower() not in _COMMON:
-                add(word, _T, side, team)
+                add(word, TEAM, side, team)
     for player in sheet.players:
         for name in dict.fromkeys((player.name, player.long_name, player.short_name)):
-            add(name, _P, player.side, player.name)
+            add(name, PLAYER, player.side, player.name)
     for player in sheet.players:
         if len(last := player.name.split()[-1] if player.name.split() else "") > 3:
-            add(last, _P, player.side, player.name)
+            add(last, PLAYER, player.side, player.name)
     for coach in sheet.coaches:
         add(coach.name, _C, coach.side, coach.name)
     add(sheet.referee, _R, Side.NONE, sheet.referee)
@@ -170,8 +170,8 @@ def read(text: str, sheet: MatchSheet | None, placeholders: Sequence[Placeholder
     for each in found:  # a team in parentheses belongs to the name in front of it
         if (
             merged
-            and each.char == _T
-            and merged[-1].char in (_P, _C)
+            and each.char == TEAM
+            and merged[-1].char in (PLAYER, _C)
             and text[merged[-1].end : each.start] == " ("
             and text[each.end : each.end + 1] == ")"
         ):
@@ -196,8 +196,8 @@ def read(text: str, sheet: MatchSheet | None, placeholders: Sequence[Placeholder
     return Reading(text, "".join(masked), places, mentions)
 
 
-SOMEONE = f"[{_P}{_T}{_C}{_X}{_K}]"
-NAMED = _P + _T + _C
+SOMEONE = f"[{PLAYER}{TEAM}{_C}{_X}{_K}]"
+NAMED = PLAYER + TEAM + _C
 _ANY = NAMED + _X + _K
 
 
@@ -220,7 +220,7 @@ NUMBER = rf"(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))}|\d{{1,2}})"
 ORDINAL = rf"(?:{'|'.join(sorted(ORDINALS, key=len, reverse=True))}|\d{{1,2}}(?:st|nd|rd|th))"
 BOUNDARY = re.compile(r"[.!?]+(?:[\"')]*)(?=\s|$)")
 CLAUSE = re.compile(r"[,;:]\s| but | however | and | as | - ")
-PRONOUN = re.compile(r"\b(?:he|his|him|himself|they|their|them|themselves)\b")
+PRONOUN = re.compile(r"\b(?:(?P<one>he|his|him|himself)|they|their|them|themselves)\b")
 # What stands before an action in its clause when it did not happen, or not yet.
 HEDGE = re.compile(
     r"\b(?:attempt(?:s|ed|ing)?|tr(?:y|ies|ied|ying)|fail(?:s|ed|ing)?|unable|can't|cannot|couldn't|can not|wo(?:uld|n't)|could|should|might|may|"
@@ -261,7 +261,7 @@ _GIVE_UP = r"(?:conced\w+|gives? away|gave away|giving away|at the (?:expense|co
 _EFFORT = r"(?:shot|effort|strike|volley|drive|header|attempt|free kick|half-volley|piledriver|snapshot)"
 _OUT = r"(?:puts?|turns?|heads?|deflects?|tips?|push(?:es)?|knocks?|hooks?|touch(?:es)?|diverts?|beats?|pokes?|slices?|nods?|steers?|bundles?|hacks?|palms?|fists?|flicks?)"
 _PENALTY = r"(?:\bpenalt(?:y|ies)(?! (?:area|box|spot|arc))|\bspot[- ]kick|from the (?:penalty )?spot\b)"
-_SAVES = r"(?:saves|den(?:ies|ied)|parr(?:ies|ied)|smothers|stops|thwarts|foils|repels|tips|palms|keeps (?:it|the (?:ball|effort|shot)|\w+ (?:shot|effort|header)) out|gets? (?:a (?:\w+ )?(?:hand|glove|touch|fingertip)|down|across|behind))"
+_SAVES = r"(?:saves|den(?:ies|ied)|parr(?:ies|ied)|smothers|(?:stops|thwarts|foils|repels) (?:the|his) (?:shot|effort|strike|header|volley|drive|attempt)|tips|palms (?:it|the ball|the \w+ away)|keeps (?:it|the (?:ball|effort|shot)|\w+ (?:shot|effort|header)) out|gets? (?:a (?:\w+ )?(?:hand|glove|fingertip)|down|across) to)"
 
 RULES: tuple[Rule, ...] = (
     _rule(Act.GOAL, Outcome.GOAL, rf"\bgoals? (?:by|from|for|scored by) (?:the )?{_BY}", "main"),
@@ -318,14 +318,14 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.SHOT,
         Outcome.WIDE,
-        rf"(?<!from )(?<!out )(?<!stretching )\bwide(?= of| past|[.,!]|$| from| when| after| and the ball)|\bpast the (?:\w+[- ]){{0,3}}(?:post|upright)\b|{_EFFORT} (?:goes |flies |is |drifts |was )?(?:\w+ )?wide\b|\b(?:goes|flies|drifts|sails|rolls|fizzes|whistles|dribbles|drags|skims) (?:\w+ )?wide\b",
+        rf"(?<!from )(?<!out )(?<!stretching )\bwide(?= of| past|[.,!]|$| from| when| after| and the ball)|\bpast the (?:\w+[- ]){{0,3}}(?:post|upright)\b|{_EFFORT} (?:goes |flies |is |drifts |was )?(?:\w+ )?wide\b|\b(?:goes|flies|drifts|sails|rolls|fizzes|whistles|dribbles|drags|skims|is|was|it) (?:\w+ ){{0,2}}wide\b",
         "main",
         False,
     ),
     _rule(
         Act.SHOT,
         Outcome.OVER,
-        r"\b(?:over|above) (?:the )?(?:cross-?bar|bar|top|woodwork)\b|\binto (?:the (?:stands?|crowd|upper tier)|row z|orbit)\b",
+        r"\b(?:over|above) (?:the )?(?:cross-?bar|bar|top(?! of)|woodwork)\b|\binto (?:the (?:stands?|upper tier)|row z|orbit)\b",
         "main",
         False,
     ),
@@ -339,8 +339,22 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.SHOT,
         Outcome.BLOCKED,
-        rf"{_EFFORT}s?(?: at goal| from \w+(?: \w+){{0,5}})?,?(?: (?:is|was|gets|but it's|but it is|which is|being))?(?: \w+ly)?(?: well)? (?:blocked|charged down)\b|\bblocks? (?:his|the|their|an?|{_P}'s) (?:\w+ )?{_EFFORT}|(?:into|hits?|against) the (?:\w+ )?wall\b|\bsmothered by the wall|blocked by the (?:\w+ )?wall",
+        rf"{_EFFORT}s?(?: at goal| from \w+(?: \w+){{0,5}})?,?(?: (?:is|was|gets|but it's|but it is|which is|being))?(?: \w+ly)?(?: well)? (?:blocked|charged down)\b|{_EFFORT}[^.]*\bit(?:'s| is| was) (?:\w+ly )?blocked\b|(?:into|hits?|against) the (?:\w+ )?wall\b|\bsmothered by the wall|blocked by the (?:\w+ )?wall",
         "main",
+        False,
+    ),
+    _rule(
+        Act.SHOT,
+        Outcome.SAVED,
+        r"\b(?:makes?|made|pulls? off|pulled off|produces?|produced|comes up with)(?: \w+){0,4} save\b",
+        "other",
+        False,
+    ),
+    _rule(
+        Act.SHOT,
+        Outcome.BLOCKED,
+        rf"\bblock(?:s|ed)? (?:his|the|their|an?|{PLAYER}'s) (?:\w+ )?{_EFFORT}\b",
+        "foe",
         False,
     ),
     _rule(
@@ -401,32 +415,32 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.FOUL,
         None,
-        r"\bfouls?\b(?! by| from| on| play)|\bfouled (?=an?|his|the)|\bpenali[sz]ed\b|\bhandball\b|\bhandles\b|\b(?:brings|pulls|drags|wrestles|hauls) (?:\S+ ){1,4}?(?:down|back)\b|\btrips\b|\bupends\b|\bbundles (?:\S+ ){1,3}over\b",
+        rf"\bfouls?\b(?! by| from| on| play)|\b(?<!is )(?<!was )(?<!been )(?<!being )(?<!gets )fouled (?=an? |his |the |{PLAYER})|\bpenali[sz]ed\b|\bhandball\b|\bhandles\b|\b(?:brings|pulls|drags|wrestles|hauls) (?:down {SOMEONE}|{SOMEONE} (?:down|back)\b)|\btrips\b|\bupends\b|\bbundles {SOMEONE} over\b",
         "main",
         False,
     ),
     _rule(Act.OFFSIDE, None, rf"\boff-?side\b(?! trap| line)(?: against {_BY})?", "main", False, r"(?:not|never|n't|beats? the|from)"),
     _rule(Act.OFFSIDE, None, r"(?:fails? to (?:beat|spring)|caught in|runs? into|trapped by) the off-?side trap", "main", False),
-    _rule(Act.RED, None, rf"\bred(?: card|\b(?= follows))(?: (?:to|for) {_BY})?|\bstraight red|\bsent[- ]off\b|\bsends? (?:{_P}|him) off\b|\bdismiss(?:ed|es|al)\b|\bearly bath|\bmarching orders|\bsees red\b", "main"),
+    _rule(Act.RED, None, rf"\bred(?: card|\b(?= follows))(?: (?:to|for) {_BY})?|\bstraight red|\bsent[- ]off\b|\bsends? (?:{PLAYER}|him) off\b|\bdismiss(?:ed|es|al)\b|\bearly bath|\bmarching orders|\bsees red\b", "main"),
     _rule(
         Act.SECOND_YELLOW,
         None,
-        rf"\bsecond (?:yellow(?: card)?|booking|caution|bookable offence)(?: (?:to|for) {_BY})?|\byellow[^.]*\bsecond one\b",
+        rf"\bsecond (?:yellow(?: card)?|booking|caution|bookable offence)(?: (?:to|for) (?P<by>{PLAYER}))?\b(?! (?:for|to) (?:the )?{TEAM}| of the (?:match|game))|\byellow[^.]*\bsecond one\b",
         "main",
         True,
-        rf"(?:\btheir|{_T}(?:'s)?|\bteam's|\bside's)",
+        rf"(?:\btheir|{TEAM}(?:'s)?|\bteam's|\bside's)",
     ),
     _rule(
         Act.YELLOW,
         None,
-        rf"(?<!second )\b(?:yellow[- ]card(?:s|ed)?|yellow\b(?! and| cards?)|booked|booking|cautioned|caution\b|(?:into|in) (?:the )?(?:referee'?s? |{_R}'s )?(?:note)?book\b|takes? (?:the|his) name|books(?= {_P}))(?: (?:goes )?(?:to|for|against) {_BY})?",
+        rf"(?<!second )\b(?:yellow[- ]card(?:s|ed)?|yellow\b(?! and| cards?)|booked|booking|cautioned|caution\b|(?:into|in) (?:the )?(?:referee'?s? |{_R}'s )?(?:note)?book\b|takes? (?:the|his) name|books(?= {PLAYER}))(?: (?:goes )?(?:to|for|against) {_BY})?",
         "main",
         False,
     ),
     _rule(
         Act.SUBSTITUTION,
         None,
-        r"\bsubstitut\w+|\breplac(?:es?|ed|ing|ement)\b|\bcomes? (?:on|off)\b(?= for| in| to| as|[.,]| with)|\bcom(?:e|ing) on (?:for|in)|\bbrought on\b|\bmak(?:es|ing) way\b|\bon for\b|\bfresh legs\b|\bis (?:withdrawn|taken off|introduced)\b",
+        r"\bsubstitut\w+|\b(?:brings|sends|sent) on\b|\breplac(?:es?|ed|ing|ement)\b|\bcomes? (?:on|off)\b(?= for| in| to| as|[.,]| with)|\bcom(?:e|ing) on (?:for|in)|\bbrought on\b|\bmak(?:es|ing) way\b|\bon for\b|\bfresh legs\b|\bis (?:withdrawn|taken off|introduced)\b",
         "any",
         False,
     ),
@@ -447,7 +461,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.CLEARANCE,
         None,
-        rf"\b(?:clears|clear (?:it|the|their)|heads? (?:it |the ball )?(?:clear|away|out of danger|to safety)|averts? (?:the|any|all) (?:danger|threat)|hacks? (?:it |the ball )?(?:clear|away)|boots? (?:it |the ball )?(?:clear|away|upfield)|(?:makes?|produces?) (?:a |an |the )?(?:\w+ )?clearance)\b|clearance (?:by|from) {_BY}",
+        rf"\b(?:clears|clear (?:it|the|their)|(?:heads?|hooks?|gets?|lumps?|thumps?|knocks?|belts?|pokes?|nods?) (?:it |the ball )?(?:clear|away|out of danger|upfield|to safety)|averts? (?:the|any|all) (?:danger|threat)|hacks? (?:it |the ball )?(?:clear|away)|boots? (?:it |the ball )?(?:clear|away|upfield)|(?:makes?|produces?) (?:a |an |the )?(?:\w+ )?clearance)\b|clearance (?:by|from) {_BY}",
         "last",
         True,
     ),
@@ -468,13 +482,22 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.INTERCEPTION,
         None,
-        r"\b(?:intercepts|cuts? (?:it |the ball |the pass |the cross )?out|dispossesses|picks (?:it |the pass |the ball )off|steals|robs|wins (?:it|the ball) back|regains?)\b",
+        r"\b(?:intercepts?|cuts? (?:it |the ball |the pass |the cross )?out|dispossesses|picks (?:it |the pass |the ball )off|steals|robs|wins (?:it|the ball) back|regains?)\b",
         "last",
+    ),
+    _rule(
+        Act.INTERCEPTION,
+        None,
+        r"\b(?:is|are|was|gets|being) (?:\w+ly )?(?:intercepted|cut out|picked off|snuffed out)\b(?! by)",
+        "other",
+        False,
     ),
     _rule(
         Act.KEEPER,
         None,
-        rf"{_BY}[^.,;{_ANY}]{{0,45}}\b(?:gathers|catches|claims|collects|plucks|grabs|punches|comes off his line|comes out to)\b",
+        rf"(?P<by>[{PLAYER}{_K}])(?: \w+ly)?(?: (?:comes off his line|jumps|leaps|rises \w+ \w+ \w+|\w+ \w+ \w+) and)? "
+        r"(?:gathers|catches|claims|collects|plucks|grabs|punches) (?:it(?! on)|the (?:ball|cross|corner|delivery|free kick))\b|"
+        rf"(?P<by>[{PLAYER}{_K}]) comes off his line|(?:claimed|gathered|caught|collected) by (?P<by>[{PLAYER}{_K}])",
         "none",
         False,
     ),
