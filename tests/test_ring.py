@@ -26,7 +26,6 @@ def test_pictures_arrive_as_they_were_and_in_order(count: int) -> None:
         assert offset is not None
         assert np.array_equal(ring.reader.at(offset, (4, 6, 3)), picture(number))
         ring.reader.release()
-    ring.started()
     ring.close()
 
 
@@ -48,7 +47,6 @@ def test_a_full_ring_waits_until_a_slot_is_given_back() -> None:
     assert passed.wait(5)
     thread.join()
     assert np.array_equal(ring.reader.at(0, (4, 6, 3)), picture(99))
-    ring.started()
     ring.close()
 
 
@@ -57,7 +55,6 @@ def test_a_writer_whose_reader_has_gone_does_not_wait_for_ever() -> None:
     writer = RingWriter(os.dup(ring.memory), os.dup(ring.given_back))
     for number in range(SLOTS):
         writer.put(picture(number))
-    ring.started()
     ring.close()
     with pytest.raises(BrokenPipeError):
         writer.put(picture(0))
@@ -69,5 +66,4 @@ def test_a_picture_larger_than_the_first_goes_another_way() -> None:
     assert writer.put(picture(1)) == 0
     assert writer.put(picture(2, height=40)) is None
     assert writer.put(picture(3, height=2)) is not None
-    ring.started()
     ring.close()

@@ -24,7 +24,7 @@ class Assembler:
     def __init__(self, stretches: Sequence[Stretch]) -> None:
         self._stretches = {stretch.half: stretch for stretch in stretches}
         self._key = (0, -1)
-        self._frames: list[NDArray[np.uint8]] = []
+        self._frames = np.empty((0, 0, 0, 3), dtype=np.uint8)
         self._samples: list[int] = []
         self._times: list[float] = []
         self._gaps: list[Gap] = []
@@ -41,7 +41,7 @@ class Assembler:
     def frame(self, *, half: int, number: int, time: float, pixels: NDArray[np.uint8]) -> Iterator[Clip | Gap]:
         """Take the frame for instant `number` of a half, and give what is complete by it."""
         key = (half, number // FRAMES_PER_CLIP)
-        if key < self._key or (key == self._key and not self._frames):
+        if key < self._key or (key == self._key and not self._samples):
             self._cut = True  # the rest of a clip that a break in the stream has already sent on its way
             return
         if key != self._key:
@@ -53,7 +53,9 @@ class Assembler:
             self._gaps[-1] = dataclasses.replace(self._gaps[-1], end=max(self._gaps[-1].end, start))
         self._cut = False
         yield from self._marked()
-        self._frames.append(pixels)
+        if not self._samples:
+            self._frames = np.empty((FRAMES_PER_CLIP, *pixels.shape), dtype=np.uint8)
+        self._frames[len(self._samples)] = pixels
         self._samples.append(number % FRAMES_PER_CLIP)
         self._times.append(time)
 
@@ -74,7 +76,7 @@ class Assembler:
         self._gaps.clear()
 
     def _clip(self, *, end: float | None) -> Iterator[Clip]:
-        if not self._frames:
+        if not self._samples:
             return
         half, index = self._key
         stretch = self._stretches[half]
@@ -83,10 +85,10 @@ class Assembler:
         if end is not None:
             stop = min(stop, end - stretch.start)
         if stop <= start:  # broken off as it began: it is not on its way yet, the next connection may go on with it
-            self._key, self._frames, self._samples, self._times = (half, index - 1), [], [], []
+            self._key, self._samples, self._times = (half, index - 1), [], []
             return
         yield Clip(
-            half=half, index=index, start=start, end=stop, frames=np.stack(self._frames),
+            half=half, index=index, start=start, end=stop, frames=self._frames[: len(self._samples)],
             samples=tuple(self._samples), times=tuple(self._times),
         )  # fmt: skip
-        self._frames, self._samples, self._times = [], [], []
+        self._samples, self._times = [], []

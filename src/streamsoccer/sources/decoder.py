@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from streamsoccer.clock import Clock
 from streamsoccer.sources.messages import REQUEST_VARIABLE, read_exactly, read_header
 from streamsoccer.sources.policy import DEFAULT_LIMITS, Access, Limits
+from streamsoccer.sources.ring import Ring
 from streamsoccer.sources.sampler import Stretch
 
 __all__ = ["Decoder", "Request"]
@@ -42,22 +43,27 @@ class Request:
     limits: Limits = DEFAULT_LIMITS
     resume: dict[str, float] | None = None
 
-    def to_json(self) -> str:
-        return json.dumps({**dataclasses.asdict(self), "parent": os.getpid()})
+    def to_json(self, ring: Ring | None = None) -> str:
+        shared = None if ring is None else (ring.memory, ring.given_back)
+        return json.dumps({**dataclasses.asdict(self), "parent": os.getpid(), "ring": shared})
 
 
 class Decoder:
-    """One decoder process. Iterating gives (header, pixels) until it ends; then `failure` says if it ended badly."""
+    """One decoder process. Iterating gives (header, pixels) until it ends; then `failure` says if it ended badly.
+
+    Pixels are to be copied before the next message is asked for: their memory is the decoder's again then.
+    """
 
     def __init__(self, request: Request, *, clock: Clock, silence: float | None) -> None:
         """`silence` is how many seconds may pass without a message; None waits forever."""
         self._clock = clock
         self._silence = silence
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        self._ring = Ring() if Ring.possible() else None
         try:
             self._process = self._start(request)
         except OSError:
-            self._errors.close()
+            self._let_go()
             raise
         self._messages = cast(BinaryIO, self._process.stdout)
         _widen(self._messages)
@@ -68,9 +74,11 @@ class Decoder:
             threading.Thread(target=self._watch, name="decoder watchdog", daemon=True).start()
 
     def _start(self, request: Request) -> subprocess.Popen[bytes]:
+        shared = () if self._ring is None else (self._ring.memory, self._ring.given_back)
         return subprocess.Popen(
             [sys.executable, "-m", "streamsoccer.sources.worker"],
-            env={**os.environ, REQUEST_VARIABLE: request.to_json()},
+            env={**os.environ, REQUEST_VARIABLE: request.to_json(self._ring)},
+            pass_fds=shared,
             stdin=None if request.access is Access.PIPE else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -79,13 +87,17 @@ class Decoder:
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], NDArray[np.uint8] | None]]:
         while (header := read_header(self._messages)) is not None:
-            pixels = None
-            if (shape := header.get("shape")) is not None:
-                pixels = np.empty(shape, dtype=np.uint8)
+            pixels, offset = None, header.get("offset")
+            if self._ring is not None and offset is not None:
+                pixels = self._ring.reader.at(offset, header["shape"])
+            elif header.get("shape") is not None:
+                pixels = np.empty(header["shape"], dtype=np.uint8)
                 if not read_exactly(self._messages, pixels):
                     return
             self._heard = math.inf  # time that the consumer takes is not silence of the decoder
             yield header, pixels
+            if self._ring is not None and offset is not None:
+                self._ring.reader.release()
             self._heard = self._clock.now()
 
     @property
@@ -111,7 +123,12 @@ class Decoder:
         self.stop()
         self._process.wait()
         self._messages.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._errors.close()
+        if self._ring is not None:
+            self._ring.close()
 
     def __enter__(self) -> Decoder:
         return self

@@ -10,19 +10,25 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from streamsoccer.sources.ring import RingWriter
+
 __all__ = ["REQUEST_VARIABLE", "read_exactly", "read_header", "write_message"]
 
 REQUEST_VARIABLE = "STREAMSOCCER_DECODE"  # the environment variable that tells the process what to do
 _LENGTH = struct.Struct("<I")
 
 
-def write_message(stream: BinaryIO, header: Mapping[str, Any], pixels: NDArray[np.uint8] | None = None) -> None:
-    """Send one message; the header of one with pixels tells their shape."""
+def write_message(
+    stream: BinaryIO, header: Mapping[str, Any], pixels: NDArray[np.uint8] | None = None, ring: RingWriter | None = None
+) -> None:
+    """Send one message; the header of one with pixels tells their shape, and where they are if not in the stream."""
+    offset = None
     if pixels is not None:
-        header = {**header, "shape": pixels.shape}
+        offset = ring.put(pixels) if ring is not None else None
+        header = {**header, "shape": pixels.shape, "offset": offset}
     text = json.dumps(header).encode()
     stream.write(_LENGTH.pack(len(text)) + text)
-    if pixels is not None:
+    if pixels is not None and offset is None:
         stream.write(np.ascontiguousarray(pixels).data.cast("B"))
     stream.flush()
 

@@ -28,14 +28,11 @@ class Ring:
         """Whether this system has memory without a name; where it has not, pictures go through the pipe."""
         return hasattr(os, "memfd_create")
 
-    def started(self) -> None:
-        """The other process has its own copy of what it needs."""
-        os.close(self.given_back)
-
     def close(self) -> None:
+        """Let go of everything, once; a decoder that still waits for a slot ends by it."""
         self.reader.close()
-        os.close(self.memory)
-        os.close(self._give_back)
+        for descriptor in (self.memory, self.given_back, self._give_back):
+            os.close(descriptor)
 
 
 class RingWriter:

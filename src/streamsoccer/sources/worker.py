@@ -31,6 +31,7 @@ from streamsoccer.sources.gate import Gate
 from streamsoccer.sources.messages import REQUEST_VARIABLE, write_message
 from streamsoccer.sources.pixels import Converter, square_width
 from streamsoccer.sources.policy import Access, Limits, demuxer_options
+from streamsoccer.sources.ring import RingWriter
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
 from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Resume, Timeline
 
@@ -69,6 +70,7 @@ class Worker:
         self._access = Access(request["access"])
         self._limits = Limits(**request["limits"])
         self._output = output
+        self._ring = RingWriter(*request["ring"]) if request.get("ring") else None
         self._clock = clock
         self._gate: Gate | None = None
         self._speaking = threading.Lock()
@@ -336,7 +338,7 @@ class Worker:
     def _say(self, kind: str, pixels: NDArray[np.uint8] | None = None, **header: Any) -> None:
         self._spoke, self._reported = self._clock.now(), self._frames
         with self._speaking:
-            write_message(self._output, {"kind": kind, **header}, pixels)
+            write_message(self._output, {"kind": kind, **header}, pixels, self._ring)
 
 
 def _go_back_to(resume: Resume, container: av.container.InputContainer, stream: av.VideoStream) -> None:

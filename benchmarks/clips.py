@@ -1,0 +1,156 @@
+"""What clips cost over the floor: a bare PyAV loop that decodes the film and resizes the same frames, in the same run.
+
+    python benchmarks/clips.py [--minutes 45] [--rounds 3] [--write]
+
+Rounds alternate between the two; the ratio is that of the medians. At 1280x720 the film is a sixth as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import av
+import numpy as np
+import torch
+import torch.nn.functional as F
+from av.video.reformatter import VideoReformatter
+
+from streamsoccer.clip import FPS, Clip
+from streamsoccer.sources import Options, open_source
+from streamsoccer.testing.video import draw_frame, make_video, read_number
+
+RESULTS = Path(__file__).resolve().parents[1] / "tests"
+MODEL_SIZE = {(398, 224): (384, 224), (1280, 720): (1280, 704)}
+
+
+def bare(film: Path, size: tuple[int, int]) -> int:
+    """Decode every frame, and make the one on screen at each half second an RGB array of the model's size."""
+    taken, shown, reformatter = 0, None, VideoReformatter()
+    with av.open(str(film)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        for frame in container.decode(stream):
+            while shown is not None and taken / FPS < frame.time:
+                reformatter.reformat(shown, *size, "rgb24").to_ndarray()
+                taken += 1
+            shown = frame
+    return taken
+
+
+def ours(film: Path, size: tuple[int, int], *, fast: bool) -> int:
+    """The same through clips, which come at their own size; the consumer resizes them as the model's input is."""
+    width, height = size
+    taken = 0
+    for item in open_source(film, options=Options(fast=fast)):
+        if isinstance(item, Clip):
+            pictures = torch.from_numpy(item.frames).permute(0, 3, 1, 2)
+            F.interpolate(pictures, (height, width), mode="bicubic", antialias=True)
+            taken += len(item.samples)
+    return taken
+
+
+def errors(film: Path, fps: int, *, fast: bool) -> list[float]:
+    """How long before its instant each frame was presented, read out of the pixels, in seconds."""
+    found = []
+    for item in open_source(film, options=Options(fast=fast)):
+        if isinstance(item, Clip):
+            found += [
+                item.start + place / FPS - read_number(picture) / fps
+                for place, picture in zip(item.samples, item.frames, strict=True)
+            ]
+    return found
+
+
+def panning(width: int, height: int) -> Callable[[int], np.ndarray]:
+    """The test film with grain, seen by a camera that pans: the codec has as much to do as with a broadcast."""
+    grain = np.random.default_rng(0).normal(0, 9, (height, width * 4, 3)).astype(np.int16)
+
+    def draw(number: int) -> np.ndarray:
+        picture = draw_frame(number, width=width, height=height).astype(np.int16)
+        left = int(1.5 * width * (1 + math.sin(number / 150)))
+        picture[height // 8 :] += grain[height // 8 :, left : left + width]
+        return picture.clip(0, 255).astype(np.uint8)
+
+    return draw
+
+
+def loop(film: Path, times: int) -> Path:
+    """The same film so many times in a row, without encoding it again."""
+    long = film.with_stem(f"{film.stem}_x{times}")
+    command = ["ffmpeg", "-v", "error", "-stream_loop", str(times - 1), "-i", film, "-c", "copy", long]
+    subprocess.run(command, check=True)
+    return long
+
+
+def timed(work: Callable[[], int]) -> tuple[float, int]:
+    start = time.perf_counter()
+    count = work()
+    return time.perf_counter() - start, count
+
+
+def measure(size: tuple[int, int], seconds: float, rounds: int, folder: Path) -> Iterator[tuple[str, float]]:
+    width, height = size
+    short = folder / f"film_{height}p.mkv"
+    # Three B-frames between others, as films are that a broadcaster or an archive encodes.
+    options = {"preset": "medium", "crf": "23", "g": "250", "bf": "3", "b_strategy": "0"}
+    make_video(short, seconds=60, width=width, height=height, draw=panning(width, height), options=options)
+    film = loop(short, math.ceil(seconds / 60))
+    seconds = 60.0 * math.ceil(seconds / 60)
+    model = MODEL_SIZE[size]
+    runs: dict[str, list[float]] = {"floor": [], "ours": [], "fast": []}
+    counts = set()
+    for _ in range(rounds):
+        for name, work in (
+            ("floor", lambda: bare(film, model)),
+            ("ours", lambda: ours(film, model, fast=False)),
+            ("fast", lambda: ours(film, model, fast=True)),
+        ):
+            took, count = timed(work)
+            runs[name].append(took)
+            counts.add(count)
+    if max(counts) - min(counts) > 1:  # the floor leaves the very last instant out
+        sys.exit(f"not the same frames: {sorted(counts)}")
+    floor = statistics.median(runs["floor"])
+    yield "ratio", statistics.median(runs["ours"]) / floor
+    yield "ratio_fast", statistics.median(runs["fast"]) / floor
+    yield "rtf", statistics.median(runs["ours"]) / seconds
+    yield "rtf_fast", statistics.median(runs["fast"]) / seconds
+    yield "rtf_floor", floor / seconds
+    for name, fast in (("age", False), ("age_fast", True)):
+        ages = errors(short, 25, fast=fast)
+        yield f"{name}_mean_ms", 1000 * statistics.fmean(ages)
+        yield f"{name}_max_ms", 1000 * max(ages)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=45)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="record the figures in docs/results/clips.json")
+    given = parser.parse_args()
+    figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for size in MODEL_SIZE:
+            name = f"{size[0]}x{size[1]}"
+            seconds = given.minutes * 60 / (1 if size[1] < 400 else 6)
+            measured = measure(size, seconds, given.rounds, Path(folder))
+            figures[name] = {"film_seconds": seconds, **{key: round(value, 4) for key, value in measured}}
+            print(name, json.dumps(figures[name], indent=2))
+    if given.write:
+        sys.path.insert(0, str(RESULTS))
+        from results import record
+
+        record("clips", figures, "python benchmarks/clips.py --write")
+
+
+if __name__ == "__main__":
+    main()
