@@ -494,7 +494,7 @@ def rephrase(rows: Rows) -> None:
         for old, new in _SAME:
             row["target"] = row["target"].replace(old, new)
         row["target"] = f"So: {row['target']}"
-        names = [each.get("name") or each["token"] for each in row["placeholders"]]
+        names = [each.get("name") or each["token"] for each in row.get("placeholders", ())]
         row["named"] = re.sub(r"\[[A-Z]+\]", "{}", row["target"]).format(*names)
 
 
@@ -531,7 +531,7 @@ def rephrased_team(rows: Rows, pick: Pick) -> Named:
 
 @fault
 def rephrased_without_a_placeholder(rows: Rows, pick: Pick) -> Named:
-    row = pick([row for row in _rephrased(rows, "current", "recent", "historical") if row["placeholders"]])
+    row = pick([row for row in _rephrased(rows, "current", "recent", "historical") if row.get("placeholders")])
     row["target"] = re.sub(r"\[[A-Z]+\]", "they", row["target"], count=1)
     return Check.REPHRASING, row["id"]
 

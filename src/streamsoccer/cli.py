@@ -140,6 +140,17 @@ def data_why(
         typer.echo(line)
 
 
+@data_app.command("stats")
+def data_stats(
+    out: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Show the paper's funnel and split tables, ours beside theirs; close reasons, action rates, alignment, tracks."""
+    from streamsoccer.data.stats import collect, show_stats
+
+    show_stats(collect(out), as_json=as_json)
+
+
 @data_app.command("audit")
 def data_audit(
     out: Annotated[Path, typer.Argument(help="The folder of a build.")],

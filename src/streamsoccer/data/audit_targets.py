@@ -101,12 +101,12 @@ def _record(row: RecordRow, view: MatchView, wrong: Wrong) -> None:
         wrong(Check.FIELDS, f"a caption of class {row.kind} does not speak of {row.spoken.label}")
 
 
-def _as_source(text: str, named: str, caption: CaptionRow, wrong: Wrong) -> None:
+def _as_source(text: str, named: str | None, caption: CaptionRow, wrong: Wrong) -> None:
     """A caption's text is the source's own, its spaces put in order."""
     anonymized, description = (" ".join(each.split()) for each in (caption.anonymized, caption.description))
     if text != (anonymized or description):
         wrong(Check.TEXT, f"the text is not that of {caption.id}: {_where(text, anonymized or description)}")
-    if named != (description or anonymized):
+    if named is not None and named != (description or anonymized):
         wrong(Check.TEXT, f"the named text is not that of {caption.id}: {_where(named, description or anonymized)}")
 
 
@@ -144,7 +144,7 @@ def _sample(row: SampleRow, view: MatchView, wrong: Wrong, findings: Findings) -
     if row.track is Track.CURRENT:
         caption = view.caption.get(row.caption or "")
         if caption is not None:
-            _as_source(rules, caption.row.description if rephrased else row.named, caption.row, wrong)
+            _as_source(rules, None if rephrased else row.named, caption.row, wrong)
         if record is not None and not rephrased and row.placeholders != record.placeholders:
             wrong(Check.PLACEHOLDERS, f"its placeholders are not those of {record.id}")
     elif row.track is Track.RECENT:

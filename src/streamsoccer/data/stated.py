@@ -59,7 +59,7 @@ _VERBS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (Label.GOAL, re.compile(r"\bscor(?:e|es|ed|ing)\b(?! is\b)")),
     (Label.CLEARANCE, re.compile(r"\bclear(?:s|ed)?\b")),
 )
-_OFFSIDE = re.compile(rf"\boffside (?:(?P<times>once|twice)|{_COUNT} times)\b")
+_OFFSIDE = re.compile(rf"\boffside (?:(?P<times>once|twice)|{_COUNT} times)\b|(?<=\bbeen caught )offside\b(?! again)")
 
 
 def kind_of(label: Label) -> str:
@@ -112,7 +112,7 @@ def read(text: str) -> Stated:
     stated.minutes += [_value(each) for each in take(_MINUTES)]
     facts: list[tuple[int, int, str, int]] = []
     for each in take(_OFFSIDE):
-        number = _TIMES[each["times"]] if each["times"] else _value(each)
+        number = _TIMES[each["times"]] if each["times"] else _value(each) if each["count"] else 1
         facts.append((each.start(), before(each.start()), Label.OFFSIDE.value, number))
     makes = [(each.start(), _value(each)) for each in _MAKES.finditer(rest)]
     for label, pattern in _COUNTED:
