@@ -18,8 +18,8 @@ __all__ = ["chase", "control", "press", "tackle"]
 
 _AHEAD = 20  # steps of the ball's path that a race looks at
 _TIMES = (np.arange(_AHEAD) + 1.0) / HZ
-TACKLE_RATE = 0.115  # a step beside the man with the ball
-FOUL_SHARE = 0.125
+TACKLE_RATE = 0.13  # a step beside the man with the ball
+FOUL_SHARE = 0.09
 _REACH = 1.0
 
 
@@ -35,6 +35,7 @@ def chase(play: Play) -> None:
     can[~play.on] = False
     can[play.frozen_until[:22] > play.step + 5] = False
     first = np.where(can.any(axis=1), can.argmax(axis=1), _AHEAD + 5)
+    arrivals = [_AHEAD, _AHEAD]
     for side in (0, 1):
         slots = play.present(side, keeper=abs(way[-1, 0]) > 30.0 and way[-1, 0] * play.direction[side] < 0)
         slots = [each for each in slots if each != play.locked or play.step >= play.locked_until]
@@ -51,11 +52,17 @@ def chase(play: Play) -> None:
         ):
             best = pending.receiver
         when = min(int(first[best]), _AHEAD - 1)
+        arrivals[side] = int(first[best])
         play.chase[side] = best
         play.chase_to[side] = (
             max(-52.0, min(52.0, float(way[when, 0]))),
             max(-33.6, min(33.6, float(way[when, 1]))),
         )
+    if play.pending is not None:
+        # Who cannot be there first keeps his place and waits for the man who can.
+        other = 1 - play.side_of(play.pending.kicker)
+        if arrivals[other] > arrivals[1 - other] + 1:
+            play.chase[other] = -1
     play.plan_at = play.step + 3
 
 
@@ -84,7 +91,7 @@ def press(play: Play) -> None:
         return
     first = slots[0]
     # How far up the pitch one goes to meet him depends on the press.
-    limit = -22.0 + 72.0 * hold
+    limit = -32.0 + 62.0 * hold
     fresh = play.step - play.lost_step < 25 and hold > 0.55
     meet = own_x < limit or fresh
     # Goal side of him, closer when the press is on or the goal is near.
@@ -112,7 +119,7 @@ def tackle(play: Play) -> None:
     own_x = play.place(holder)[0] * d
     rate = TACKLE_RATE * (0.7 + 0.6 * play.press[side]) * (1.5 if near < 1.2 else 1.0)
     if own_x < -36.0:
-        rate *= 0.75  # nobody dives in near his own goal
+        rate *= 1.15
     if play.luck() >= rate:
         return
     skill = play.skill["tackling"][foe] - play.skill["dribbling"][holder]
@@ -121,8 +128,10 @@ def tackle(play: Play) -> None:
     foul = FOUL_SHARE * (0.55 + 0.9 * aggression) * (1.0 - 0.35 * skill)
     if own_x < -36.0 and abs(play.place(holder)[1]) < 20.16:
         foul *= 0.16  # careful in the area
+    elif own_x < -12.0:
+        foul *= 1.6
     elif own_x > 10.0:
-        foul *= 1.1
+        foul *= 0.85
     win = 0.30 + 0.4 * skill + 0.05 * fresh
     roll = play.luck()
     slide = play.luck() < 0.3
@@ -152,7 +161,10 @@ def _poke(play: Play, slot: int) -> None:
     play.last = slot
     play.assist = None
     away = 6.2832 * play.luck()
-    speed = 4.0 + 7.0 * play.luck()
+    if abs(play.ball.y) > 20.0 and play.luck() < 0.65:
+        # Near the touchline one puts it out.
+        away = math.copysign(1.5708, play.ball.y) + play.bell(0.7)
+    speed = 5.0 + 8.0 * play.luck()
     play.holder = -1
     play.pending = None
     play.locked, play.locked_until = -1, 0
@@ -176,6 +188,7 @@ def control(play: Play, x: float, y: float) -> None:
         return
     high = ball.z > 1.05
     pending = play.pending
+    fast = math.sqrt(ball.vx * ball.vx + ball.vy * ball.vy)
     claims: list[tuple[float, int]] = []
     for slot in np.nonzero(far2 < reach * reach)[0].tolist():
         if not play.on[slot] or play.frozen_until[slot] > play.step:
@@ -187,6 +200,13 @@ def control(play: Play, x: float, y: float) -> None:
         keeper = slot % 11 == 0 and own_x < -36.5 and abs(ball.y) < 20.0
         mine = pending is not None and pending.receiver == slot
         limit = reach if keeper else _REACH + (0.4 if mine else 0.0)
+        if pending is not None and play.step - pending.step <= 2 and ball.vz > 2.0 and play.luck() < 0.92:
+            continue  # it rises past him
+        if not mine and not keeper and pending is not None and fast > 6.0 and not high:
+            # A ball that is meant for another and comes fast mostly passes him by.
+            hurried = 0.35 if play.step - pending.step <= 1 else 0.0
+            if away > 0.75 or play.luck() < min(0.85, 0.05 * (fast - 4.0) + hurried):
+                continue
         if away > limit or (ball.z > 2.45 and not keeper):
             continue
         strength = 1.2 * play.luck() - away
@@ -205,7 +225,7 @@ def control(play: Play, x: float, y: float) -> None:
     if pending is not None and slot in pending.offside and play.side_of(pending.kicker) == play.side_of(slot):
         laws.offside(play, slot, pending)
         return
-    if rival >= 0 and high and play.luck() < 0.06:
+    if rival >= 0 and high and play.luck() < 0.035:
         laws.foul(play, rival, slot, aerial=True)
         return
     _touch(play, slot, rival, high)
@@ -244,20 +264,29 @@ def _touch(play: Play, slot: int, rival: int, high: bool) -> None:
         return
     if pending is not None:
         _finish_pass(play, slot, Outcome.COMPLETE if own_pass else Outcome.LOST)
-    z = ball.z
+    z, was = ball.z, (ball.vx, ball.vy)
     play.take(slot)
     if not high:
         if not own_pass and rival < 0 and own_x < -36.0 and play.pressure(slot)[0] < 3.0 and play.luck() < 0.5:
             clear(play)
             return
         # A ball that arrives in front of goal is often struck at once.
-        if own_x > 40.0 and abs(own_y) < 11.0 and play.luck() < 0.45:
+        if own_x > 41.0 and abs(own_y) < 9.0 and play.luck() < 0.3:
             shoot(play, detail={"first_time": True})
+            return
+        awkward = 0.07 + 0.007 * max(0.0, fast - 8.0) + (0.06 if z > 0.5 else 0.0) + (0.05 if rival >= 0 else 0.0)
+        if play.luck() < awkward * (1.6 - play.skill["passing"][slot]):
+            # A heavy touch: it runs away from him the way it came.
+            run = 2.5 + 0.4 * fast
+            turn = math.atan2(was[1], was[0]) + play.bell(0.8)
+            play.release(run * math.cos(turn), run * math.sin(turn), 0.6 * play.luck(), 0.0)
+            play.locked_until = play.step + 2
+            play.assist = None
             return
         think(play, slot)
         return
     play.ball.z = z
-    if own_x > HALF_LENGTH - 13.0 and abs(own_y) < 9.5 and play.luck() < 0.8:
+    if own_x > HALF_LENGTH - 13.0 and abs(own_y) < 8.0 and play.luck() < (0.6 if rival >= 0 else 0.85):
         shoot(play, header=True)
     elif own_x < -30.0 and abs(own_y) < 22.0:
         clear(play, header=True)

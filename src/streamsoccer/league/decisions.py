@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.league.kicks import clear, pass_ball, shoot
-from streamsoccer.league.pitch import HALF_LENGTH, HALF_WIDTH, chance, in_area, threat
+from streamsoccer.league.pitch import HALF_LENGTH, HALF_WIDTH, chance, threat
 from streamsoccer.league.play import Play
 from streamsoccer.league.truth import DeedKind, Pose
 
@@ -47,8 +47,8 @@ def _way(play: Play, slot: int) -> tuple[float, float]:
             fx, fy = play.own(side, *play.place(foe))
             gx += 2.2 * (x - fx) / (gap * gap)
             gy += 2.2 * (y - fy) / (gap * gap)
-    if abs(y) > 29.0:
-        gy -= math.copysign(0.5, y)
+    if abs(y) > 31.5:
+        gy -= math.copysign(0.4, y)
     size = math.sqrt(gx * gx + gy * gy) + 1e-9
     return d * gx / size, d * gy / size
 
@@ -89,7 +89,7 @@ def decide(play: Play) -> None:
         open_ = 1.0 if near > 2.0 else 0.8
         wish = SHOT_APPETITE * (0.8 + 0.4 * play.skill["shooting"][slot])
         names.append(("shoot", -1))
-        values.append(1.05 * xg * open_ * wish - 0.006 + (0.02 if in_area(x, y) and abs(y) < 11 else 0.0))
+        values.append(1.05 * xg * open_ * wish * (1.0 if near > 1.5 else 0.75) - 0.072 + play.bell(0.026))
     # Carry on?
     if slot % 11 and held < 25:
         ahead = float(threat(np.array([min(51.0, x + 5.0)]), np.array([y * 0.9]))[0])
@@ -141,7 +141,7 @@ def _pick(play: Play, values: list[float]) -> int:
 
 
 def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """For each mate: how likely a pass arrives, what it is worth, where it goes (own view), and whether through the air."""
+    """For each mate: the odds of a pass, its worth, where it goes (own view), and whether through the air."""
     side = play.side_of(slot)
     d = play.direction[side]
     team = play.ledger.teams[side]
@@ -169,21 +169,24 @@ def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, Arra
     at_end = rel[None, :, :] - away[:, None, :]
     crowd = np.sqrt((at_end * at_end).sum(axis=2)).min(axis=1)
     air = crowd - 1.5 - 0.045 * distance
-    lofts = (distance > 34.0) | ((air > ground + 1.0) & (distance > 15.0))
-    margin = np.where(lofts, air, ground)
-    odds = 1.0 / (1.0 + np.exp(-(0.75 * margin + 1.15 - 0.022 * distance - np.where(lofts, 0.45, 0.0))))
+    lofts = (distance > 36.0) | ((air > ground + 2.5) & (distance > 19.0))
+    flat = 0.75 * ground + 1.15 - 0.022 * distance
+    odds = 1.0 / (1.0 + np.exp(-np.where(lofts, 0.3 * air - 0.35, flat)))
+    odds *= np.where((places[:, 0] > 34.0) & (np.abs(places[:, 1]) < 18.0), 0.72, 1.0)  # a crowded place
     near, _ = play.pressure(slot)
     worth = threat(places[:, 0], places[:, 1])
     here = float(threat(origin[None, 0], origin[None, 1])[0])
     danger = threat(-places[:, 0], places[:, 1])
     direct = team.club.style.direct
     score = odds * (worth - here + _HOLD + (0.00022 * direct - 0.00003) * away[:, 0])
-    score -= (1.0 - odds) * (0.85 * danger + 0.007 * (1.35 - direct - 0.25 * team.mentality))
+    score -= (1.0 - odds) * (0.85 * danger + 0.013 * (1.35 - 0.8 * direct - 0.25 * team.mentality))
+    score += 0.0009 * np.minimum(crowd, 9.0)  # the free man
+    score += 0.004 * (np.abs(places[:, 1]) > 17.0)  # the wings are where there is room
     # Who seems offside gets no ball; eyes err.
     line = sorted((float(play.pos[each, 0]) * d for each in foes), reverse=True)
     limit = max(0.0, line[1] if len(line) > 1 else 0.0, float(origin[0]))
-    seen = mine[:, 0] + play.rng.normal(0.0, 1.1, len(mates))
-    score[seen > limit + 0.6] -= 0.5
+    seen = mine[:, 0] + play.rng.normal(0.0, 0.5, len(mates))
+    score[seen > limit - 1.5] -= 0.5
     # The keeper is for when one is pressed; he is not a playmaker.
     keeper = np.array([each % 11 == 0 for each in mates])
     score[keeper] -= 0.004 if near < 4.0 else 0.010

@@ -91,7 +91,8 @@ def _may_end(play: Play, over: int) -> bool:
 def _dead(play: Play, lines: tuple[float, float]) -> None:
     restart = play.restart
     assert restart is not None  # the caller looked
-    restarts.arrange(play, lines)
+    if play.step % 2 == 0 or play.step == restart.since + 1:
+        restarts.arrange(play, lines)
     officials.follow(play, lines)
     move(play)
     if restart.loose:
@@ -115,7 +116,9 @@ def _live(play: Play, lines: tuple[float, float], step: int) -> None:
         tactics.runs(play, lines)
     if step % 3 == 0:
         tactics.marking(play)
-    tactics.shape(play, lines)
+    if step % 2 == 0 or play.holder != play.shaped_for:
+        tactics.shape(play, lines)
+        play.shaped_for = play.holder
     if play.holder >= 0:
         decisions.carry(play)
         contests.press(play)

@@ -13,7 +13,7 @@ from streamsoccer.league.truth import HZ, DeedKind, How, Outcome, Pose
 
 __all__ = ["clear", "offside_slots", "pass_ball", "penalty", "shoot"]
 
-SHOT_ERROR = 0.118  # radians of a hurried average foot
+SHOT_ERROR = 0.235  # radians of a hurried average foot
 
 
 def offside_slots(play: Play, kicker: int) -> frozenset[int]:
@@ -53,7 +53,12 @@ def pass_ball(
     near, _ = play.pressure(slot)
     hurry = 1.0 if free else 1.0 + max(0.0, 2.6 - near) * 0.55
     skill = play.skill["passing"][slot]
-    wild = (0.022 + 0.062 * (1.0 - skill)) * hurry * (1.35 if lofted else 1.0)
+    wild = (
+        (0.026 + 0.07 * (1.0 - skill))
+        * hurry
+        * (1.7 if abs(y) > 21.0 and not free else 1.0)
+        * (1.35 if lofted else 1.0)
+    )
     angle = math.atan2(dy, dx) + play.bell(wild)
     reach = distance * (1.0 + play.bell(0.05 + 0.09 * (1.0 - skill) * hurry))
     at = 0.0
@@ -93,6 +98,8 @@ def clear(play: Play, header: bool = False) -> None:
     d = play.direction[side]
     outward = 1.0 if play.ball.y > 0 else -1.0
     angle = math.atan2(outward * (0.55 + 0.5 * play.luck()) * (1.0 if play.luck() < 0.75 else -0.4), 1.0)
+    if abs(play.ball.y) > 11.0 and play.luck() < 0.7:
+        angle = outward * (0.85 + 0.6 * play.luck())  # for touch
     angle += play.bell(0.25)
     if d < 0:
         angle = math.pi - angle
@@ -124,7 +131,7 @@ def _blocker(play: Play, slot: int, aim: tuple[float, float]) -> tuple[int | Non
         if not 0.6 < along < min(14.0, length - 0.8) or play.frozen_until[foe] > play.step:
             continue
         aside = abs(rx * uy - ry * ux)
-        odds = 0.62 * math.exp(-((aside / (0.55 + 0.035 * along)) ** 2))
+        odds = 0.7 * math.exp(-((aside / (1.2 + 0.08 * along)) ** 2))
         if play.luck() < odds and (best[0] is None or along < best[1]):
             best = (foe, along)
     return best
@@ -153,7 +160,7 @@ def shoot(play: Play, *, header: bool = False, detail: dict[str, Any] | None = N
     aim_z = 0.2 + 1.5 * play.luck() ** 2
     error = SHOT_ERROR * hurry * (1.35 - 0.7 * skill) * (1.25 if header else 1.0)
     goal_y = aim_y + play.bell(error) * distance
-    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.55)) * distance - 0.1)
+    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * distance - 0.1)
     goal = (d * HALF_LENGTH, goal_y, goal_z)
     on_target = abs(goal_y) < GOAL_HALF - 0.06 and goal_z < BAR - 0.06
     start = play.ball.z if header else 0.0

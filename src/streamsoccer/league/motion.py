@@ -12,6 +12,8 @@ __all__ = ["move"]
 DT = 1.0 / HZ
 _ACCELERATION = 5.2 * DT  # m/s a step
 _BODY = 0.7  # metres between two bodies
+_EDGE = np.array([58.0, 38.5])
+_TURN = 2 * np.pi
 _UPPER = np.triu(np.ones((25, 25), dtype=bool), 1)
 
 
@@ -27,12 +29,11 @@ def move(play: Play) -> None:
     size = np.sqrt(change[:, 0] * change[:, 0] + change[:, 1] * change[:, 1]) + 1e-9
     change *= np.minimum(1.0, _ACCELERATION / size)[:, None]
     vel += change
-    np.round(vel, 3, out=vel)
+    vel.round(3, out=vel)
     pos += vel * DT
     _separate(play)
-    pos[:, 0].clip(-58.0, 58.0, out=pos[:, 0])
-    pos[:, 1].clip(-38.5, 38.5, out=pos[:, 1])
-    np.round(pos, 3, out=pos)
+    np.minimum(np.maximum(pos, -_EDGE, out=pos), _EDGE, out=pos)
+    pos.round(3, out=pos)
     if not play.on.all():
         # Who was sent off waits far away, each in his own place.
         for slot in np.nonzero(~play.on)[0].tolist():
@@ -67,12 +68,13 @@ def _face(play: Play) -> None:
     x = np.where(running, vel[:, 0], play.ball.x - pos[:, 0])
     y = np.where(running, vel[:, 1], play.ball.y - pos[:, 1])
     wanted = np.arctan2(y, x)
-    turn = wanted - play.facing
-    turn -= 2 * np.pi * np.round(turn / (2 * np.pi))
+    facing = play.facing
+    turn = wanted - facing
+    turn -= _TURN * np.rint(turn / _TURN)
     free = play.pose_until <= play.step
-    play.facing += np.where(free, turn.clip(-0.9, 0.9), 0.0)
-    play.facing -= 2 * np.pi * np.round(play.facing / (2 * np.pi))
-    np.round(play.facing, 3, out=play.facing)
+    facing += np.minimum(np.maximum(turn, -0.9), 0.9) * free
+    facing -= _TURN * np.rint(facing / _TURN)
+    facing.round(3, out=facing)
     gait = (speed2 > 0.25).astype(np.uint8) + (speed2 > 4.8) + (speed2 > 36.0)
     play.pose[free] = gait[free]
     assert Pose.SPRINT == 3  # the sum above counts up to it

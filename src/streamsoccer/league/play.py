@@ -1,4 +1,4 @@
-"""The state of a half in play, and the few verbs that every part of the game uses. Lengths are metres, a step is 0.2 s."""
+"""The state of a half in play, and the few verbs that every part of the game uses; metres, and steps of 0.2 s."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ from streamsoccer.league.world import FORMATIONS, Fixture
 __all__ = ["SIDES", "Pending", "Play", "Restart", "Shot", "Task"]
 
 SIDES = (Side.HOME, Side.AWAY)
+_SKILLS = (
+    "passing",
+    "dribbling",
+    "shooting",
+    "tackling",
+    "heading",
+    "keeping",
+    "aggression",
+    "height",
+    "stamina",
+)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -127,6 +138,7 @@ class Play:
         self.chase: list[int] = [-1, -1]
         self.chase_to: list[tuple[float, float]] = [(0.0, 0.0), (0.0, 0.0)]
         self.plan_at = 0
+        self.shaped_for = -2
         self.control = np.array([0.5, 0.5])  # how much each side has had the ball lately
         self.press = [0.5, 0.5]
         self.carry = (0.0, 0.0)

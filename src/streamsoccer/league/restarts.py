@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from streamsoccer.actions import Label
 from streamsoccer.domain import Side
 from streamsoccer.league import bench
@@ -52,6 +54,7 @@ def stop(play: Play, kind: DeedKind, side: int, x: float, y: float, *, reason: s
     play.pending = play.shot = play.assist = None
     play.chase = [-1, -1]
     play.run_until[:] = 0
+    play.mark_weight[:] = 0.0
     restart = Restart(kind=kind, side=side, x=x, y=y, since=play.step, ready=0, taker=-1, reason=reason, direct=direct)
     restart.taker = _taker(play, restart)
     restart.ready = play.step + round(_delay(play, restart) * HZ)
@@ -129,7 +132,7 @@ def arrange(play: Play, lines: tuple[float, float]) -> None:
         _keep_away(play, restart)
     gone = play.target[:22] - play.pos[:22]
     far = (gone[:, 0] * gone[:, 0] + gone[:, 1] * gone[:, 1]) ** 0.5
-    play.cap[:22] = (far / (left * 7.6) + 0.02).clip(0.17, 0.72)
+    play.cap[:22] = np.minimum(np.maximum(far / (left * 7.6) + 0.02, 0.17), 0.72)
     if celebrating and restart.scorer is not None:
         _celebrate(play, restart)
     taker = restart.taker

@@ -16,7 +16,7 @@ _KEEPERS = np.array([0, 11])
 
 
 def mood(play: Play, remaining: float) -> None:
-    """What the coaches ask for: who is behind pushes, who is ahead may sit back, and legs decide how long one presses."""
+    """What the coaches ask for: who is behind pushes, who is ahead may sit back, and legs say how long one presses."""
     for side in (0, 1):
         team = play.ledger.teams[side]
         style = team.club.style
@@ -52,7 +52,9 @@ def shape(play: Play, lines: tuple[float, float], ball: tuple[float, float] | No
         d, style, p = play.direction[side], teams[side].club.style, float(play.control[side])
         bx, by = d * x, d * y
         push = 7.0 * teams[side].mentality + 9.0 * (style.line - 0.5)
-        back_without = min(9.0, max(-44.0, -15.0 + 0.62 * bx + push))
+        back_without = min(
+            8.0, max(-46.0, -18.0 + 0.72 * bx + push * (0.4 + 0.6 * min(1.0, max(0.0, (bx + 45.0) / 45.0))))
+        )
         back_with = min(14.0, max(-38.0, -9.0 + 0.68 * bx + 0.6 * push))
         long_without = 29.0 - 4.0 * play.press[side]
         long_with = 42.0
@@ -60,7 +62,8 @@ def shape(play: Play, lines: tuple[float, float], ball: tuple[float, float] | No
             (
                 p * back_with + (1 - p) * back_without,
                 p * long_with + (1 - p) * long_without,
-                p * (27.0 + 6.0 * style.width) + (1 - p) * 20.0,
+                p * (34.0 + 5.0 * style.width)
+                + (1 - p) * (23.0 if bx > -10.0 else max(17.0, 23.0 + 0.2 * (bx + 10.0))),
                 by * (0.18 * p + 0.5 * (1 - p)),
                 lines[side] + 1.2 * p - 1.0,
                 bx,
@@ -82,8 +85,8 @@ def shape(play: Play, lines: tuple[float, float], ball: tuple[float, float] | No
     if running.any():
         own_x = np.where(running, play.run_to[:, 0], own_x)
         own_y = np.where(running, play.run_to[:, 1], own_y)
-    own_x.clip(-50.5, 51.0, out=own_x)
-    own_y.clip(-33.0, 33.0, out=own_y)
+    np.minimum(np.maximum(own_x, -50.5, out=own_x), 51.0, out=own_x)
+    np.minimum(np.maximum(own_y, -33.0, out=own_y), 33.0, out=own_y)
     for side in (0, 1):
         slot, bx, by = 11 * side, float(table[11 * side, 5]), float(table[11 * side, 6])
         away = bx + HALF_LENGTH
@@ -94,7 +97,9 @@ def shape(play: Play, lines: tuple[float, float], ball: tuple[float, float] | No
     play.target[:22, 1] = own_y * play.sign
     gone = play.target[:22] - play.pos[:22]
     far = np.sqrt(gone[:, 0] * gone[:, 0] + gone[:, 1] * gone[:, 1])
-    play.cap[:22] = np.where(running, 0.98, (0.2 + far * 0.05).clip(0.2, 0.92))
+    # Who marks near his own goal does not stroll.
+    haste = 0.05 + 0.17 * weight
+    play.cap[:22] = np.where(running, 0.98, np.minimum(0.2 + far * haste, 0.95))
 
 
 def roam(play: Play) -> None:
@@ -114,6 +119,7 @@ def marking(play: Play) -> None:
         d = play.direction[side]
         mine, theirs = play.present(side, keeper=False), play.present(1 - side, keeper=False)
         taken: set[int] = set()
+        ball_y = play.ball.y * d
         depth = {slot: float(play.pos[slot, 0]) * d for slot in theirs}
         # The most advanced opponents are seen to first.
         for foe in sorted(theirs, key=lambda slot: depth[slot])[:8]:
@@ -124,11 +130,16 @@ def marking(play: Play) -> None:
                 continue
             best = min(free, key=lambda slot: (float(play.square[slot, foe]), slot))
             taken.add(best)
-            fx, fy = depth[foe], float(play.pos[foe, 1]) * d
+            fx, fy = (
+                depth[foe] + 0.5 * float(play.vel[foe, 0]) * d,
+                (float(play.pos[foe, 1]) + 0.4 * float(play.vel[foe, 1])) * d,
+            )
             toward_x, toward_y = -HALF_LENGTH - fx, -fy
             size = (toward_x * toward_x + toward_y * toward_y) ** 0.5 + 1e-9
             play.mark[best] = (fx + 1.6 * toward_x / size, fy + 1.6 * toward_y / size)
-            play.mark_weight[best] = min(0.9, max(0.2, 0.85 - (fx + HALF_LENGTH) * 0.017))
+            close = min(0.92, max(0.2, 0.95 - (fx + HALF_LENGTH) * 0.016))
+            # Far from the ball, across the pitch, one tucks in instead.
+            play.mark_weight[best] = close * max(0.35, 1.0 - max(0.0, abs(fy - ball_y) - 14.0) * 0.04)
 
 
 _RUNNERS = {Role.STRIKER: 1.0, Role.RIGHT_WING: 0.9, Role.LEFT_WING: 0.9, Role.ATTACKING: 0.7, Role.MIDFIELD: 0.4}
