@@ -18,13 +18,15 @@ from streamsoccer.league.body import Joint
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
-__all__ = ["Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figure", "shadow_lines"]
+__all__ = ["SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figure", "shadow_lines"]
 
 Rgb = NDArray[np.uint8]
 Spot = Sequence[int]
 _YELLOW: RGB = (250, 214, 20)
 _RED: RGB = (226, 20, 30)
 _GLOVES: RGB = (236, 236, 226)
+FAR = 0.76  # how bright limbs on the far side are
+SMALL = 15.0  # pixels in a metre below which a figure is drawn with fewer strokes
 
 
 class Prop:
@@ -51,18 +53,24 @@ class Outfit:
     pattern: Pattern
     number: int
     stature: float
+    far: Outfit | None = None  # the same for limbs on the far side
     dark: Outfit | None = None  # the same in the stand's shade
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """A person ready to be drawn: joints in pixels, pixels in a metre, and how he stands to the camera."""
+    """A person ready to be drawn: joints on a canvas `over` times finer than the picture, and how he stands to it."""
 
-    joints: Sequence[Sequence[float]]
-    scale: float
+    left: int  # where the canvas lies in the picture
+    top: int
+    width: int
+    height: int
+    over: int
+    joints: Sequence[Spot]  # sixteenths of canvas pixels
+    scale: float  # pixels in a metre
     outfit: Outfit
     towards: float  # 1 faces the camera, -1 turns his back
-    ahead: tuple[float, float]  # one metre ahead of him, in pixels
+    ahead: tuple[float, float]  # one metre ahead of him, in metres of the picture
     near: int  # the side nearer to the camera: 0 left, 1 right
     prop: int = Prop.NONE
 
@@ -107,7 +115,7 @@ class Wardrobe:
         ink = max(((250, 250, 250), (20, 20, 24), kit.second), key=lambda each: _apart(each, kit.shirt))
         sleeves = kit.second if kit.pattern is Pattern.SLEEVES else kit.shirt
 
-        def made(bright: float, dark: Outfit | None) -> Outfit:
+        def made(bright: float, far: Outfit | None = None, dark: Outfit | None = None) -> Outfit:
             def lit(colour: RGB) -> tuple[int, ...]:
                 return (*shade(self._air.veil(colour, 60.0), bright), 255)
 
@@ -126,10 +134,12 @@ class Wardrobe:
                 pattern=kit.pattern,
                 number=number,
                 stature=stature,
+                far=far,
                 dark=dark,
             )
 
-        return made(1.0, made(self._air.shade + 0.06, None))
+        gloom = self._air.shade + 0.06
+        return made(1.0, made(FAR), made(gloom, made(gloom * FAR)))
 
 
 def _apart(one: RGB, two: RGB) -> int:
@@ -157,11 +167,10 @@ def blend(image: Rgb, patch: Rgb, left: int, top: int) -> None:
     if x1 - x0 != wide or y1 - y0 != high:
         patch = patch[y0 - top : y1 - top, x0 - left : x1 - left]
     under = image[y0:y1, x0:x1]
-    mixed = np.multiply(under, 256 - patch[..., 3:].astype(np.uint16), dtype=np.uint16)
+    # a premultiplied colour is never above its alpha, so the sum stays within a byte
+    mixed = np.multiply(under, np.subtract(256, patch[..., 3:], dtype=np.uint16), dtype=np.uint16)
     mixed >>= 8
-    mixed += patch[..., :3]
-    np.minimum(mixed, 255, out=mixed)
-    under[:] = mixed
+    np.add(mixed, patch[..., :3], out=under, casting="unsafe")
 
 
 @lru_cache(maxsize=4096)
@@ -175,27 +184,68 @@ def _between(one: Spot, two: Spot, part: float) -> tuple[int, int]:
 
 def draw_figure(image: Rgb, figure: Figure) -> None:
     """Draw one person."""
-    scale = figure.scale
-    margin = 0.2 * scale + 2
+    over = figure.over
+    canvas = np.zeros((figure.height * over, figure.width * over, 4), dtype=np.uint8)
+    unit = figure.scale * over
+    if figure.scale < SMALL:
+        _strokes(canvas, figure, unit)
+    else:
+        _limbs(canvas, figure.joints, figure, unit)
     if figure.prop:
-        margin += 0.6 * scale + 3
-    xs = [point[0] for point in figure.joints]
-    ys = [point[1] for point in figure.joints]
-    height, width = image.shape[:2]
-    left, top = int(min(xs) - margin), int(min(ys) - margin)
-    right, bottom = int(max(xs) + margin) + 1, int(max(ys) + margin) + 1
-    if right <= 0 or bottom <= 0 or left >= width or top >= height:
-        return
-    left, top, right, bottom = max(left, -40), max(top, -40), min(right, width + 40), min(bottom, height + 40)
-    over = 4 if scale < 24 else 2
-    canvas = np.zeros(((bottom - top) * over, (right - left) * over, 4), dtype=np.uint8)
-    spots = [(int(((x - left + 0.5) * over - 0.5) * 16), int(((y - top + 0.5) * over - 0.5) * 16)) for x, y in figure.joints]
-    _limbs(canvas, spots, figure, scale * over)
-    blend(image, cv2.resize(canvas, (right - left, bottom - top), interpolation=cv2.INTER_AREA), left, top)
+        _prop(canvas, figure.joints[Joint.ELBOWS[1]], figure.joints[Joint.HANDS[1]], figure.prop, unit)
+    if over == 4:  # halving twice is several times quicker than quartering once
+        canvas = cv2.resize(canvas, (figure.width * 2, figure.height * 2), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(canvas, (figure.width, figure.height), interpolation=cv2.INTER_AREA)
+    blend(image, small, figure.left, figure.top)
 
 
-def _limbs(canvas: Rgb, at: list[tuple[int, int]], figure: Figure, unit: float) -> None:
-    """All parts of a body, far ones first; `unit` is canvas pixels in a metre, `at` in sixteenths of them."""
+def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
+    """A small figure: each limb its own stroke still, but no more."""
+    at, outfit, near, line = figure.joints, figure.outfit, figure.near, cv2.line
+    arm, thick, thin = max(1, int(unit * 0.11 + 0.5)), max(1, int(unit * 0.17 + 0.5)), max(1, int(unit * 0.12 + 0.5))
+    for side, worn in ((1 - near, outfit.far or outfit), (near, outfit)):
+        hip, knee, ankle, toe = at[9 + side], at[11 + side], at[13 + side], at[15 + side]
+        middle = ((hip[0] + knee[0]) >> 1, (hip[1] + knee[1]) >> 1)
+        line(canvas, ankle, toe, worn.boots, arm, 8, 4)
+        line(canvas, ((3 * knee[0] + ankle[0]) >> 2, (3 * knee[1] + ankle[1]) >> 2), ankle, worn.socks, thin, 8, 4)
+        line(canvas, middle, knee, worn.skin, thin, 8, 4)
+        line(canvas, hip, middle, worn.shorts, thick, 8, 4)
+        if worn is not outfit:
+            shoulder, elbow, hand = at[3 + side], at[5 + side], at[7 + side]
+            line(canvas, elbow, hand, worn.forearm, arm, 8, 4)
+            line(canvas, shoulder, elbow, worn.sleeves, arm, 8, 4)
+    (x, y), (px, py) = at[1], at[2]
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = at[3], at[4], at[9], at[10]
+    broad = max(1, int(unit * 0.21))
+    line(canvas, at[9], at[10], outfit.shorts, thick, 8, 4)
+    # shoulders a little inwards: the strokes have a breadth of their own
+    a, b = (ax + ((x - ax) >> 2), ay + ((y - ay) >> 2) + broad * 4), (bx + ((x - bx) >> 2), by + ((y - by) >> 2) + broad * 4)
+    c, d = (cx + ((ax - cx) >> 3), cy + ((ay - cy) >> 3)), (dx + ((bx - dx) >> 3), dy + ((by - dy) >> 3))
+    pattern = outfit.pattern
+    line(canvas, a, c, outfit.second if pattern is Pattern.HALVES else outfit.shirt, broad, 8, 4)
+    line(canvas, b, d, outfit.shirt, broad, 8, 4)
+    if pattern is Pattern.PLAIN or pattern is Pattern.SLEEVES:
+        line(canvas, (x, y + broad * 6), ((x + 3 * px) >> 2, (y + 3 * py) >> 2), outfit.shirt, broad, 8, 4)
+    elif pattern is Pattern.STRIPES:
+        line(canvas, (x, y + broad * 4), ((x + 7 * px) >> 3, (y + 7 * py) >> 3), outfit.second, max(1, broad // 2), 8, 4)
+    elif pattern is Pattern.HOOPS:
+        for part in (2, 6):
+            one = (ax + (cx - ax) * part // 8, ay + (cy - ay) * part // 8)
+            line(canvas, one, (bx + (dx - bx) * part // 8, by + (dy - by) * part // 8), outfit.second, max(1, broad // 2), 8, 4)
+    elif pattern is Pattern.SASH:
+        line(canvas, a, d, outfit.second, max(1, broad // 2), 8, 4)
+    hx, hy = at[0]
+    radius = int(unit * 1.95)
+    cv2.circle(canvas, (hx, hy + ((hy - y) >> 3)), radius, outfit.hair, -1, 8, 4)
+    if figure.towards > -0.55:
+        face = (hx + int(figure.ahead[0] * unit * 0.8) - ((hx - x) >> 2), hy - ((hy - y) >> 2))
+        cv2.circle(canvas, face, radius * 7 >> 3, outfit.skin, -1, 8, 4)
+    line(canvas, at[5 + near], at[7 + near], outfit.forearm, arm, 8, 4)
+    line(canvas, at[3 + near], at[5 + near], outfit.sleeves, arm, 8, 4)
+
+
+def _limbs(canvas: Rgb, at: Sequence[Spot], figure: Figure, unit: float) -> None:
+    """All parts of a body, far ones first; `unit` is canvas pixels in a metre."""
     outfit, near = figure.outfit, figure.near
     far = 1 - near
     line = cv2.line
@@ -228,8 +278,6 @@ def _limbs(canvas: Rgb, at: list[tuple[int, int]], figure: Figure, unit: float) 
     _shirt(canvas, (left, right, low_left, low_right, neck, pelvis), outfit, unit, figure)
     _head(canvas, at, figure, unit)
     one_arm(near, 100)
-    if figure.prop:
-        _prop(canvas, at[Joint.ELBOWS[1]], at[Joint.HANDS[1]], figure.prop, unit)
 
 
 def _shirt(canvas: Rgb, corners: tuple[Spot, ...], outfit: Outfit, unit: float, figure: Figure) -> None:
@@ -278,7 +326,7 @@ def _number(canvas: Rgb, middle: Spot, outfit: Outfit, unit: float) -> None:
     cv2.putText(canvas, text, origin, cv2.FONT_HERSHEY_SIMPLEX, size, outfit.ink, thick)
 
 
-def _head(canvas: Rgb, at: list[tuple[int, int]], figure: Figure, unit: float) -> None:
+def _head(canvas: Rgb, at: Sequence[Spot], figure: Figure, unit: float) -> None:
     outfit = figure.outfit
     x, y = at[Joint.HEAD]
     up_x, up_y = x - at[Joint.NECK][0], y - at[Joint.NECK][1]  # about 0.19 m
@@ -328,10 +376,12 @@ _SHADOW_PARTS = (
     (Joint.HEAD, Joint.NECK, 0.2),
 )
 _SHORT_PARTS = ((Joint.NECK, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.TOES[0], 0.2))
+_SMALL_PARTS = ((Joint.HEAD, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.ANKLES[0], 0.17), (Joint.PELVIS, Joint.ANKLES[1], 0.17))
 
 
 def shadow_lines(mask: NDArray[np.uint8], spots: Sequence[Spot], scale: float, dark: int, full: bool) -> None:
     """One person's shadow, from the places where his joints' shadows fall (sixteenths of pixels)."""
     kind = cv2.LINE_AA if scale > 24 else cv2.LINE_8
-    for one, two, wide in _SHADOW_PARTS if full else _SHORT_PARTS:
+    parts = _SHORT_PARTS if not full else _SMALL_PARTS if scale < SMALL else _SHADOW_PARTS
+    for one, two, wide in parts:
         cv2.line(mask, spots[one], spots[two], dark, max(1, int(wide * scale * 0.8)), kind, 4)

@@ -55,10 +55,14 @@ _NET = _threads()
 def goal_depths(camera: Camera, end: int) -> tuple[float, float] | None:
     """How deep a goal's net and its nearer post lie in the picture, or nothing if the goal is out of it."""
     x = end * LENGTH
+    width, height = camera.centre[0] * 2, camera.centre[1] * 2
+    px, py, depth = camera.see((x, 0.0, 1.0))
+    reach = 5.0 * camera.focal / max(depth, 0.6)
+    if depth < 1.0 or not (-reach < px < width + reach and -reach < py < height + reach):
+        return None
     spots = [camera.see((x + end * back, y, z)) for back in (0.0, DEEP) for y in (-GOAL_HALF, GOAL_HALF) for z in (0.0, GOAL_HEIGHT)]
     if min(depth for _, _, depth in spots) < 2.0:
         return None
-    width, height = camera.centre[0] * 2, camera.centre[1] * 2
     if max(px for px, _, _ in spots) < 0 or min(px for px, _, _ in spots) > width:
         return None
     if max(py for _, py, _ in spots) < 0 or min(py for _, py, _ in spots) > height:

@@ -35,6 +35,7 @@ class Overlay:
         self._accent: RGB = ((240, 200, 40), (60, 220, 210), (240, 90, 60), (170, 220, 60))[int(rng.integers(4))]
         self._right = bool(rng.random() < 0.25)
         self._board = lru_cache(maxsize=8)(self._draw_board)
+        self._digit = lru_cache(maxsize=16)(self._draw_digit)
         self._panel = lru_cache(maxsize=8)(self._draw_panel)
 
     def draw(self, image: Rgb, trace: Trace, direction: Direction, moment: float) -> None:
@@ -51,7 +52,7 @@ class Overlay:
         else:
             seconds = int(trace.clock_start + moment / HZ)
             added = direction.added[1] if direction.added is not None and moment >= direction.added[0] else 0
-            board = self._board(f"{seconds // 60:02d}:{seconds % 60:02d}", direction.score(moment), added)
+            board = self._clocked(seconds, direction.score(moment), added)
             blend(image, board, width - margin - board.shape[1] if self._right else margin, margin)
         for graphic in direction.graphics:
             if graphic.start <= moment < graphic.end and shot.kind is not ShotKind.REPLAY:
@@ -62,14 +63,11 @@ class Overlay:
 
     def _wipe(self, direction: Direction, moment: float) -> float | None:
         """How far a wipe has come, from 0 to 1, where one is on: around each cut to or from a replay."""
-        shots = direction.shots
-        for index in range(1, len(shots)):
-            cut = shots[index].start
-            if cut - WIPE <= moment < cut + WIPE:
-                if ShotKind.REPLAY in (shots[index].kind, shots[index - 1].kind):
+        for cut in (direction.shot(moment).start, direction.shot(moment + WIPE).start):
+            if cut and cut - WIPE <= moment < cut + WIPE:
+                kinds = (direction.shot(cut).kind, direction.shot(cut - 1).kind)
+                if ShotKind.REPLAY in kinds:
                     return (moment - cut + WIPE) / (2 * WIPE)
-            elif cut > moment + WIPE:
-                break
         return None
 
     def _draw_wipe(self, image: Rgb, part: float) -> None:
@@ -96,11 +94,26 @@ class Overlay:
             b = (x * 16 + dx * radius, y * 16 + dy * radius)
             cv2.line(image, a, b, _WHITE, max(1, radius // 6), cv2.LINE_AA, 4)
 
-    def _draw_board(self, clock: str, score: tuple[int, int], added: int) -> Rgb:
-        """Clock, codes and score, premultiplied RGBA."""
+    def _clocked(self, seconds: int, score: tuple[int, int], added: int) -> Rgb:
+        """The board with its clock; only the digits are new each second."""
+        board = self._board(score, added).copy()
+        wide = self._unit * 13 // 22
+        for place, sign in enumerate(f"{seconds // 60:02d}:{seconds % 60:02d}"):
+            left = (self._unit * 27 // 10 - 5 * wide) // 2 + place * wide
+            board[:, left : left + wide] = self._digit(sign)
+        return board
+
+    def _draw_digit(self, sign: str) -> Rgb:
+        wide = self._unit * 13 // 22 * _OVER
+        canvas = np.full((self._unit * _OVER, wide, 4), (*shade(self._tone, 0.8), 255), dtype=np.uint8)
+        _write(canvas, sign, wide / 2, canvas.shape[0] / 2, canvas.shape[0] * 0.56, _WHITE)
+        return _small(canvas)
+
+    def _draw_board(self, score: tuple[int, int], added: int) -> Rgb:
+        """Codes and score beside the room for the clock, premultiplied RGBA."""
         high = self._unit * _OVER
         cells: list[tuple[str, float, RGB, RGB]] = [
-            (clock, 2.7, shade(self._tone, 0.8), _WHITE),
+            ("", 2.7, shade(self._tone, 0.8), _WHITE),
             ("", 0.28, self._fixture.home_kit.shirt, _WHITE),
             (self._fixture.home.code, 2.15, _PANEL, _WHITE),
             (f"{score[0]}-{score[1]}", 1.95, _WHITE, _PANEL),

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEAR", "Camera", "Plane", "Point", "Warp", "clip_near", "sample_plane"]
+__all__ = ["NEAR", "Camera", "Plane", "Point", "Rgb", "Warp", "clip_near", "sample_plane"]
 
 NEAR = 0.6  # metres in front of the lens; nothing nearer is drawn
 STRIP = 192  # rows of a plane that are sampled at once
@@ -33,11 +33,16 @@ class Camera:
     tilt: float
     focal: float
     centre: tuple[float, float]
+    _axes: tuple[Point, Point, Point] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sa, ca, st, ct = math.sin(self.pan), math.cos(self.pan), math.sin(self.tilt), math.cos(self.tilt)
+        axes = ((ca, -sa, 0.0), (-sa * st, -ca * st, -ct), (sa * ct, ca * ct, -st))
+        object.__setattr__(self, "_axes", axes)
 
     def axes(self) -> tuple[Point, Point, Point]:
         """Unit vectors to the right, down and forward."""
-        sa, ca, st, ct = math.sin(self.pan), math.cos(self.pan), math.sin(self.tilt), math.cos(self.tilt)
-        return (ca, -sa, 0.0), (-sa * st, -ca * st, -ct), (sa * ct, ca * ct, -st)
+        return self._axes
 
     def project(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Pixels [..., 2] of points [..., 3], and their depth; pixels of points nearer than NEAR mean nothing."""

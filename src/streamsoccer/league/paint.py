@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.league.body import STATURE, Joint
-from streamsoccer.league.figures import Figure, Outfit, Prop, draw_figure, shadow_lines
+from streamsoccer.league.figures import SMALL, Figure, Outfit, Prop, draw_figure, shadow_lines
 from streamsoccer.league.goalframe import draw_corner_flag, draw_frame, draw_net, goal_depths
 from streamsoccer.league.lens import Camera, Rgb, Warp
 from streamsoccer.league.light import Air, air_of
@@ -120,23 +120,42 @@ class Painter:
         ahead_x = cos * right[0] + sin * right[1]
         ahead_y = cos * down[0] + sin * down[1]
         near = np.where(cos * vy - sin * vx < 0, 0, 1)
-        rows = pixels.tolist()
+        margin = 0.2 * unit + 1.5
+        holding = [index for index, slot in enumerate(seen.tolist()) if slot in scene.props]
+        margin[holding] += 0.6 * unit[holding] + 3
+        low = np.maximum(np.floor(pixels.min(axis=1) - margin[:, None]), -40.0)
+        high = np.minimum(np.ceil(pixels.max(axis=1) + margin[:, None]) + 1, (self._width + 40.0, self._height + 40.0))
+        over = np.where(unit < SMALL, 4.0, 2.0)
+        spots = ((pixels - low[:, None] + 0.5) * over[:, None, None] - 0.5) * 16
+        rows = np.clip(spots, -2e6, 2e6).astype(np.int64).tolist()
+        corner, reach = low.astype(np.int64).tolist(), (high - low).astype(np.int64).tolist()
         draws: list[tuple[float, Callable[[], None]]] = []
         line = self.air.shade_line
+        units, facing_camera, sides = unit.tolist(), towards.tolist(), near.tolist()
+        ahead = np.stack([ahead_x, ahead_y], axis=1).tolist()
+        deep, lines = depth[seen].tolist(), py.tolist()
         for index, slot in enumerate(seen.tolist()):
+            (left, top), (wide, tall) = corner[index], reach[index]
+            if wide <= 0 or tall <= 0 or left + wide <= 0 or top + tall <= 0 or left >= self._width or top >= self._height:
+                continue
             outfit = scene.outfits[slot]
-            if line is not None and py[index] < line and outfit.dark is not None:
+            if line is not None and lines[index] < line and outfit.dark is not None:
                 outfit = outfit.dark
             figure = Figure(
+                left=left,
+                top=top,
+                width=wide,
+                height=tall,
+                over=4 if units[index] < SMALL else 2,
                 joints=rows[index],
-                scale=float(unit[index]),
+                scale=units[index],
                 outfit=outfit,
-                towards=float(towards[index]),
-                ahead=(float(ahead_x[index]), float(ahead_y[index])),
-                near=int(near[index]),
+                towards=facing_camera[index],
+                ahead=(ahead[index][0], ahead[index][1]),
+                near=sides[index],
                 prop=scene.props.get(slot, Prop.NONE),
             )
-            draws.append((float(depth[slot]), _later(draw_figure, image, figure)))
+            draws.append((deep[index], _later(draw_figure, image, figure)))
         return draws
 
     def _shadows(self, image: Rgb, world: NDArray[np.float64], unit: NDArray[np.float64], camera: Camera) -> None:
@@ -234,12 +253,13 @@ def _half(colour: tuple[int, int, int]) -> tuple[int, int, int]:
 
 def _darken(image: Rgb, mask: NDArray[np.uint8]) -> None:
     """Take light from the pixels under a mask."""
-    spots = np.flatnonzero(mask)
-    if not len(spots):
-        return
-    flat = image.reshape(-1, 3)
-    keep = 256 - mask.reshape(-1)[spots].astype(np.uint16)
-    flat[spots] = (flat[spots] * keep[:, None]) >> 8
+    step = 8 if mask.size % 8 == 0 else 1  # whole words are quicker to look through
+    words = mask.reshape(-1).view(np.uint64) if step == 8 else mask.reshape(-1)
+    spots = np.flatnonzero(words)
+    if len(spots):
+        flat = image.reshape(-1, step, 3)
+        keep = 256 - mask.reshape(-1, step)[spots].astype(np.uint16)
+        flat[spots] = (flat[spots] * keep[..., None]) >> 8
 
 
 def _blot(image: Rgb, x: float, y: float, wide: float, high: float) -> None:
