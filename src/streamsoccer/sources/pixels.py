@@ -37,7 +37,9 @@ class Converter:
             self.resized += 1
             size = self._size[::-1] if turned else self._size
         # The fields of an interlaced picture are converted apart, so that the colours of two instants do not mix.
-        picture = self._reformatter.reformat(frame, *size, format="rgb24", src_colorspace=_matrix(frame)).to_ndarray()
+        picture = self._reformatter.reformat(
+            frame, *size, format="rgb24", src_colorspace=_matrix(frame), threads=1
+        ).to_ndarray()
         rgb = np.asarray(picture, dtype=np.uint8)
         if frame.interlaced_frame and rgb.shape[0] > 2:
             rgb = _one_field(rgb)
