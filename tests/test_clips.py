@@ -38,7 +38,7 @@ RATES = {
     "60": Fraction(60),
 }
 CONTAINERS = ("mkv", "mp4", "ts")
-SECONDS = 9.3
+SECONDS = 5.3
 COMMAND = "pytest tests/test_clips.py -m acceptance"
 TICK = 1.001e-3  # Matroska rounds to a millisecond
 
@@ -68,12 +68,12 @@ def test_each_instant_shows_the_frame_on_screen(tmp_path: Path, rate: str, conta
         now, soon = (bisect_right(moments, instant + slack) - 1 for slack in (1e-9, TICK))
         assert now <= number <= soon
     for clip in clips_of(items):
-        assert clip.complete == (clip.index < 2)
+        assert clip.complete == (clip.index == 0)
         assert clip.start == clip.index * CLIP_SECONDS
         for frame, (sample, time) in enumerate(zip(clip.samples, clip.times, strict=True)):
             assert time == pytest.approx(moments[found[clip.start + sample / FPS]], abs=TICK), frame
     assert clips_of(items)[-1].end == pytest.approx(end, abs=2e-3)
-    assert len(items) == 3
+    assert len(items) == 2
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -83,7 +83,7 @@ def test_a_film_of_variable_rate_is_sampled_by_its_timestamps(tmp_path: Path, co
     for instant, number in numbers(items := read(path)).items():
         now, soon = (bisect_right(moments, instant + slack) - 1 for slack in (1e-9, TICK))
         assert now <= number <= soon
-    assert [type(item) for item in items] == [Clip, Clip, Clip]
+    assert [type(item) for item in items] == [Clip, Clip]
 
 
 def test_avi_which_has_no_presentation_times_goes_by_the_order_of_its_frames(tmp_path: Path) -> None:
@@ -96,32 +96,32 @@ def test_avi_which_has_no_presentation_times_goes_by_the_order_of_its_frames(tmp
 
 
 def long_gop(path: Path) -> None:
-    make_video(path, seconds=75, options={"g": "100000", "bf": "2", "preset": "veryfast"}, **SMALL)
+    make_video(path, seconds=24, options={"g": "100000", "bf": "2", "preset": "veryfast"}, **SMALL)
 
 
 def all_key(path: Path) -> None:
-    make_video(path, seconds=45, options={"g": "1"}, **SMALL)
+    make_video(path, seconds=24, options={"g": "1"}, **SMALL)
 
 
 def open_gop(path: Path) -> None:
-    make_video(path, seconds=45, options={**B_FRAMES, "g": "60", "x264-params": "open-gop=1:scenecut=0"}, **SMALL)
+    make_video(path, seconds=24, options={**B_FRAMES, "g": "60", "x264-params": "open-gop=1:scenecut=0"}, **SMALL)
 
 
 def refreshed(path: Path) -> None:
     options = {**B_FRAMES, "bf": "0", "x264-params": "intra-refresh=1:keyint=250:scenecut=0"}
-    make_video(path, seconds=45, options=options, **SMALL)
+    make_video(path, seconds=24, options=options, **SMALL)
 
 
 def with_a_hole(path: Path) -> None:
-    times = [n / 25 for n in range(45 * 25) if not 17.3 < n / 25 < 33.7]
+    times = [n / 25 for n in range(24 * 25) if not 9.3 < n / 25 < 17.7]
     make_video(path, times=times, options=B_FRAMES, **SMALL)
 
 
 @pytest.mark.parametrize(
     ("film", "container"),
     [
-        (long_gop, "mkv"), (long_gop, "ts"), (all_key, "mp4"), (open_gop, "mkv"), (open_gop, "mp4"),
-        (refreshed, "mkv"), (refreshed, "ts"), (with_a_hole, "mkv"), (with_a_hole, "mp4"), (all_key, "avi"),
+        (long_gop, "mkv"), (all_key, "mp4"), (open_gop, "mkv"), (refreshed, "mkv"), (refreshed, "ts"),
+        (with_a_hole, "mp4"), (all_key, "avi"),
     ],
 )  # fmt: skip
 def test_a_late_start_gives_the_clips_of_a_full_run(
@@ -129,10 +129,9 @@ def test_a_late_start_gives_the_clips_of_a_full_run(
 ) -> None:
     film(path := tmp_path / f"film.{container}")
     full = clips_of(read(path))
-    for begin in (15.99, 38.0):
-        part = clips_of(read(path, begin=MatchTime(1, begin)))
-        assert part
-        assert same_clips(part, [clip for clip in full if clip.end > begin])
+    part = clips_of(read(path, begin=MatchTime(1, 15.99)))
+    assert part
+    assert same_clips(part, [clip for clip in full if clip.end > 15.99])
 
 
 def test_a_late_start_in_a_stream_whose_clock_jumps_gives_the_clips_of_a_full_run(tmp_path: Path) -> None:
@@ -179,10 +178,10 @@ def test_a_hole_is_a_gap_and_clips_after_it_keep_their_place(tmp_path: Path) -> 
     assert isinstance(before, Clip)
     assert isinstance(after, Clip)
     assert gap.reason is GapReason.LOST
-    assert (gap.start, gap.end) == (pytest.approx(17.32, abs=0.05), pytest.approx(33.72, abs=0.05))
-    assert (before.index, before.samples, before.end) == (4, (0, 1, 2), 20.0)
-    assert (after.index, after.samples) == (8, (4, 5, 6, 7))
-    assert [clip.index for clip in clips_of(items)] == [0, 1, 2, 3, 4, 8, 9, 10, 11]
+    assert (gap.start, gap.end) == (pytest.approx(9.32, abs=0.05), pytest.approx(17.72, abs=0.05))
+    assert (before.index, before.samples, before.end) == (2, (0, 1, 2), 12.0)
+    assert (after.index, after.samples) == (4, (4, 5, 6, 7))
+    assert [clip.index for clip in clips_of(items)] == [0, 1, 2, 4, 5]
 
 
 def pieces(path: Path, starts: Sequence[float], seconds: float = 10.0) -> None:

@@ -72,8 +72,8 @@ def test_pictures_of_any_shape_fit(tmp_path: Path, size: tuple[int, int]) -> Non
 
 
 def test_a_long_source_makes_a_sheet_that_says_what_it_leaves_out(tmp_path: Path) -> None:
-    full = sheet([clip(index, (0,)) for index in range(MAX_ROWS)], tmp_path / "a.png")
-    more = sheet([clip(index, (0,)) for index in range(MAX_ROWS + 5)], tmp_path / "b.png")
+    full = sheet([clip(index, (0,), (64, 48)) for index in range(MAX_ROWS)], tmp_path / "a.png")
+    more = sheet([clip(index, (0,), (64, 48)) for index in range(MAX_ROWS + 5)], tmp_path / "b.png")
     assert len(more) - len(full) == 20, "one more line in the title, no more rows"
 
 

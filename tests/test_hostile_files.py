@@ -472,7 +472,7 @@ def flip_all(films: list[bytes], seeds: range, folder: Path) -> dict[str, object
 
 
 def test_flipped_bytes_give_clips_or_an_error(tmp_path: Path, small_films: list[bytes]) -> None:
-    figures = flip_all(small_films, range(150), tmp_path)
+    figures = flip_all(small_films, range(100), tmp_path)
     assert figures["longest seconds"] < PATIENCE  # type: ignore[operator]
     assert decoders() == []
 
