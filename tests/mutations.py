@@ -61,7 +61,7 @@ def later_events(rows: Rows, sample: Row) -> list[Row]:
 
 
 def flip(side: str) -> str:
-    return {"home": "away", "away": "home"}[side]
+    return {"home": "away", "away": "home", "not applicable": "home"}[side]
 
 
 # --- the future ------------------------------------------------------------------------------------------------------

@@ -128,6 +128,20 @@ def data_build(
         raise typer.Exit(1)
 
 
+@data_app.command("show")
+def data_show(
+    out: Annotated[Path, typer.Argument(help="The folder of a build.")],
+    match: Annotated[str, typer.Argument(help="A match's ID, or an unambiguous part of it.")],
+    half: Annotated[int | None, typer.Option(min=1, help="Only this half.")] = None,
+    image: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Where to draw; default: its name.")] = None,
+) -> None:
+    """Draw a match as a timeline: actions, events, captions and samples, five minutes a row."""
+    from streamsoccer.data.show import show
+
+    for line in show(out, match, half=half, image=image):
+        typer.echo(line)
+
+
 @data_app.command("why")
 def data_why(
     out: Annotated[Path, typer.Argument(help="The folder of a build.")],
