@@ -178,7 +178,12 @@ def _bend(posture: int, p: float) -> _Bend:
             )
         case Pose.JUMP:
             return _Bend(
-                lean=0.0, hips=(0.2 * hop, 0.0), knees=(0.5 * hop, 0.2), arms=(2.9, 2.9), elbows=(0.1, 0.1), rise=0.5 * hop
+                lean=0.0,
+                hips=(0.2 * hop, 0.0),
+                knees=(0.5 * hop, 0.2),
+                arms=(2.9, 2.9),
+                elbows=(0.1, 0.1),
+                rise=0.5 * hop,
             )
         case Pose.SLIDE:
             down = _ease(p / 0.25)
@@ -262,11 +267,21 @@ def _bend(posture: int, p: float) -> _Bend:
             return _Bend(lean=0.05, arms=(0.0, 1.65), elbows=(0.2, 0.0), wide=(0.12, 0.05))
         case Pose.PROTEST:
             return _Bend(
-                lean=0.12, arms=(0.5 + 0.2 * wave, 0.5 - 0.2 * wave), elbows=(1.2, 1.2), wide=(0.75, 0.75), hips=(0.2, -0.15)
+                lean=0.12,
+                arms=(0.5 + 0.2 * wave, 0.5 - 0.2 * wave),
+                elbows=(1.2, 1.2),
+                wide=(0.75, 0.75),
+                hips=(0.2, -0.15),
             )
         case _ if posture == READY:
             return _Bend(
-                lean=0.35, hips=(0.55, 0.55), knees=(0.9, 0.9), spread=0.28, arms=(0.5, 0.5), elbows=(0.7, 0.7), wide=(0.55, 0.55)
+                lean=0.35,
+                hips=(0.55, 0.55),
+                knees=(0.9, 0.9),
+                spread=0.28,
+                arms=(0.5, 0.5),
+                elbows=(0.7, 0.7),
+                wide=(0.55, 0.55),
             )
         case _ if posture == HANDS_ON_HIPS:
             return _Bend(arms=(-0.35, -0.35), elbows=(0.9, 0.9), wide=(0.75, 0.75), spread=0.14)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import cv2
@@ -19,10 +20,12 @@ from streamsoccer.errors import UsageError
 from streamsoccer.league.body import Cast
 from streamsoccer.league.director import Direction, Shot, ShotKind, direct
 from streamsoccer.league.figures import Outfit, Prop, Wardrobe
+from streamsoccer.league.goalframe import DEEP
 from streamsoccer.league.graphics import Overlay
 from streamsoccer.league.paint import Painter, Scene
 from streamsoccer.league.rig import Track, follow_ball, follow_person, follow_play
 from streamsoccer.league.truth import HZ, PEOPLE, DeedKind, Pose, Trace
+from streamsoccer.league.turf import GOAL_HALF, GOAL_HEIGHT, LENGTH
 from streamsoccer.league.world import Fixture, stream
 
 __all__ = ["Broadcast", "HalfOnAir", "check_size", "direction_of"]
@@ -52,7 +55,7 @@ class HalfOnAir:
     """One half: its direction, where the cameras looked, how bodies moved. The same at every size of picture."""
 
     def __init__(self, fixture: Fixture, trace: Trace) -> None:
-        self.trace = trace
+        self.trace = _netted(trace)
         self.direction = direction_of(fixture, trace)
         self._tracks: dict[int, Track] = {}
         self._cards = [each for each in trace.deeds if each.kind in _CARDS]
@@ -112,6 +115,26 @@ class HalfOnAir:
     def excited(self, moment: float) -> bool:
         """Whether the crowd is on its feet."""
         return any(0 <= moment - goal.step < 14 * HZ for goal in self._goals)
+
+
+def _netted(trace: Trace) -> Trace:
+    """The trace with the ball of each goal caught by the net, where it then drops and lies until it is fetched."""
+    goals = [deed.step for deed in trace.deeds if deed.kind is DeedKind.GOAL]
+    if not goals:
+        return trace
+    ball = trace.ball.copy()
+    for goal in goals:
+        way = 1.0 if ball[goal, 0] > 0 else -1.0
+        for step in range(goal, trace.steps):
+            x, y, z = ball[step].tolist()
+            if (trace.live[step] and step > goal) or x * way < LENGTH - 2:
+                break
+            since = step - goal
+            back = DEEP - 0.3 if since == 0 else DEEP - 0.6
+            height = min(z, GOAL_HEIGHT - 0.3) if since == 0 else float(ball[goal, 2]) * max(0.0, 1 - since / 3) ** 2
+            side = GOAL_HALF - 0.3
+            ball[step] = (way * min(x * way, LENGTH + back), max(-side, min(side, y)), round(height, 3))
+    return replace(trace, ball=ball)
 
 
 _CARDS = (DeedKind.YELLOW, DeedKind.SECOND_YELLOW, DeedKind.RED)

@@ -186,7 +186,8 @@ class _Director:
             over = back or since >= cue.longest
         else:
             over = since >= cue.lasts
-            if live and self._went_live is not None and step - self._went_live > 3 * HZ and self._went_live > self._now.start:
+            resumed = self._went_live
+            if resumed is not None and self._now.start < resumed < step - 3 * HZ:
                 over = over or since >= 2 * HZ
         if not over:
             return
@@ -304,7 +305,7 @@ class _Director:
             self._stay(self._plan[-1])
 
     def _card(self, deed: Deed, step: int) -> None:
-        kind = {DeedKind.YELLOW: GraphicKind.YELLOW, DeedKind.RED: GraphicKind.RED}.get(deed.kind, GraphicKind.SECOND_YELLOW)
+        kind = GraphicKind(deed.kind.value)
         self._graphic(kind, deed, step + self._steps(2.0, 4.5))
         if self._now.kind is ShotKind.REPLAY or self._rng.random() > self._taste.close_card:
             return
@@ -321,7 +322,9 @@ class _Director:
             start = self.graphics[-1].end + HZ // 2
         length = self._steps(4.0, 5.5)
         self.graphics.append(
-            Graphic(start=start, end=start + length, kind=kind, side=deed.side, number=deed.player or 0, other=deed.other)
+            Graphic(
+                start=start, end=start + length, kind=kind, side=deed.side, number=deed.player or 0, other=deed.other
+            )
         )
 
     def _stay(self, cue: _Cue) -> None:

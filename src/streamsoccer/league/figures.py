@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from streamsoccer.domain import Side
 from streamsoccer.league.body import Joint
+from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
 __all__ = ["SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figure", "shadow_lines"]
 
-Rgb = NDArray[np.uint8]
 Spot = Sequence[int]
 _YELLOW: RGB = (250, 214, 20)
 _RED: RGB = (226, 20, 30)
@@ -88,7 +88,11 @@ class Wardrobe:
             taken.append(kit.shirt)
             self._kits.append(kit)
         black = Kit(
-            shirt=fixture.referee.shirt, second=(230, 230, 230), pattern=Pattern.PLAIN, shorts=(24, 24, 26), socks=(24, 24, 26)
+            shirt=fixture.referee.shirt,
+            second=(230, 230, 230),
+            pattern=Pattern.PLAIN,
+            shorts=(24, 24, 26),
+            socks=(24, 24, 26),
         )
         self._kits.append(_other(black, taken))
         self._rng_seed = fixture.seed
@@ -111,7 +115,9 @@ class Wardrobe:
         else:
             kit, keeper, number, stature = self._kits[4], False, 0, 1.8
             skin, hair = ((225, 180, 140), (190, 140, 100), (141, 94, 60))[int(rng.integers(3))], (40, 32, 28)
-        boots: RGB = ((28, 28, 30), (238, 238, 238), (240, 90, 40), (60, 220, 120), (240, 220, 60))[int(rng.integers(5))]
+        boots: RGB = ((28, 28, 30), (238, 238, 238), (240, 90, 40), (60, 220, 120), (240, 220, 60))[
+            int(rng.integers(5))
+        ]
         ink = max(((250, 250, 250), (20, 20, 24), kit.second), key=lambda each: _apart(each, kit.shirt))
         sleeves = kit.second if kit.pattern is Pattern.SLEEVES else kit.shirt
 
@@ -194,9 +200,8 @@ def draw_figure(image: Rgb, figure: Figure) -> None:
     if figure.prop:
         _prop(canvas, figure.joints[Joint.ELBOWS[1]], figure.joints[Joint.HANDS[1]], figure.prop, unit)
     if over == 4:  # halving twice is several times quicker than quartering once
-        canvas = cv2.resize(canvas, (figure.width * 2, figure.height * 2), interpolation=cv2.INTER_AREA)
-    small = cv2.resize(canvas, (figure.width, figure.height), interpolation=cv2.INTER_AREA)
-    blend(image, small, figure.left, figure.top)
+        canvas = shrink(canvas, figure.width * 2, figure.height * 2)
+    blend(image, shrink(canvas, figure.width, figure.height), figure.left, figure.top)
 
 
 def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
@@ -219,7 +224,8 @@ def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
     broad = max(1, int(unit * 0.21))
     line(canvas, at[9], at[10], outfit.shorts, thick, 8, 4)
     # shoulders a little inwards: the strokes have a breadth of their own
-    a, b = (ax + ((x - ax) >> 2), ay + ((y - ay) >> 2) + broad * 4), (bx + ((x - bx) >> 2), by + ((y - by) >> 2) + broad * 4)
+    a = (ax + ((x - ax) >> 2), ay + ((y - ay) >> 2) + broad * 4)
+    b = (bx + ((x - bx) >> 2), by + ((y - by) >> 2) + broad * 4)
     c, d = (cx + ((ax - cx) >> 3), cy + ((ay - cy) >> 3)), (dx + ((bx - dx) >> 3), dy + ((by - dy) >> 3))
     pattern = outfit.pattern
     line(canvas, a, c, outfit.second if pattern is Pattern.HALVES else outfit.shirt, broad, 8, 4)
@@ -227,11 +233,13 @@ def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
     if pattern is Pattern.PLAIN or pattern is Pattern.SLEEVES:
         line(canvas, (x, y + broad * 6), ((x + 3 * px) >> 2, (y + 3 * py) >> 2), outfit.shirt, broad, 8, 4)
     elif pattern is Pattern.STRIPES:
-        line(canvas, (x, y + broad * 4), ((x + 7 * px) >> 3, (y + 7 * py) >> 3), outfit.second, max(1, broad // 2), 8, 4)
+        end = ((x + 7 * px) >> 3, (y + 7 * py) >> 3)
+        line(canvas, (x, y + broad * 4), end, outfit.second, max(1, broad // 2), 8, 4)
     elif pattern is Pattern.HOOPS:
         for part in (2, 6):
             one = (ax + (cx - ax) * part // 8, ay + (cy - ay) * part // 8)
-            line(canvas, one, (bx + (dx - bx) * part // 8, by + (dy - by) * part // 8), outfit.second, max(1, broad // 2), 8, 4)
+            two = (bx + (dx - bx) * part // 8, by + (dy - by) * part // 8)
+            line(canvas, one, two, outfit.second, max(1, broad // 2), 8, 4)
     elif pattern is Pattern.SASH:
         line(canvas, a, d, outfit.second, max(1, broad // 2), 8, 4)
     hx, hy = at[0]
@@ -294,7 +302,15 @@ def _shirt(canvas: Rgb, corners: tuple[Spot, ...], outfit: Outfit, unit: float, 
             parts = (0.06, 0.36, 0.66, 0.96) if unit > 60 else (0.15, 0.8)
             thick = max(1, int(unit * (0.055 if unit > 60 else 0.09)))
             for part in parts:
-                line(canvas, _between(left, right, part), _between(waist_left, waist_right, part), outfit.second, thick, 8, 4)
+                line(
+                    canvas,
+                    _between(left, right, part),
+                    _between(waist_left, waist_right, part),
+                    outfit.second,
+                    thick,
+                    8,
+                    4,
+                )
         case Pattern.HOOPS:
             thick = max(1, int(unit * 0.1))
             for part in (0.16, 0.58, 0.98):
@@ -354,16 +370,21 @@ def _prop(canvas: Rgb, elbow: Spot, hand: Spot, prop: int, unit: float) -> None:
         top = (hand[0] + int(dx * 1.5), hand[1] + int(dy * 1.5))
         cv2.line(canvas, (hand[0], hand[1]), top, (30, 30, 30, 255), max(1, int(unit * 0.03)), 8, 4)
         reach = int(unit * 0.42 * 16)
-        corners = (top, (top[0] + reach, top[1] + reach // 5), (top[0] + reach, top[1] + reach), (top[0], top[1] + reach * 4 // 5))
-        cv2.fillConvexPoly(canvas, np.array(corners, dtype=np.int32), (*_RED, 255), 8, 4)
-        cv2.fillConvexPoly(
-            canvas, np.array((corners[0], _between(corners[0], corners[1], 0.5), _between(corners[2], corners[3], 0.5), corners[3]),
-            dtype=np.int32), (*_YELLOW, 255), 8, 4
+        corners = (
+            top,
+            (top[0] + reach, top[1] + reach // 5),
+            (top[0] + reach, top[1] + reach),
+            (top[0], top[1] + reach * 4 // 5),
         )
+        cv2.fillConvexPoly(canvas, np.array(corners, dtype=np.int32), (*_RED, 255), 8, 4)
+        half_way = _between(corners[0], corners[1], 0.5), _between(corners[2], corners[3], 0.5)
+        inner = np.array((corners[0], *half_way, corners[3]), dtype=np.int32)
+        cv2.fillConvexPoly(canvas, inner, (*_YELLOW, 255), 8, 4)
         return
     half = int(max(unit * 0.075, 5.0) * 16)
     x, y = hand[0] + dx // 4, hand[1] + dy // 4
-    card = np.array(((x - half, y - half * 3 // 2), (x + half, y - half * 3 // 2), (x + half, y + half), (x - half, y + half)))
+    brim = y - half * 3 // 2
+    card = np.array(((x - half, brim), (x + half, brim), (x + half, y + half), (x - half, y + half)))
     cv2.fillConvexPoly(canvas, card.astype(np.int32), (*(_YELLOW if prop == Prop.YELLOW else _RED), 255), 8, 4)
 
 
@@ -376,7 +397,11 @@ _SHADOW_PARTS = (
     (Joint.HEAD, Joint.NECK, 0.2),
 )
 _SHORT_PARTS = ((Joint.NECK, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.TOES[0], 0.2))
-_SMALL_PARTS = ((Joint.HEAD, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.ANKLES[0], 0.17), (Joint.PELVIS, Joint.ANKLES[1], 0.17))
+_SMALL_PARTS = (
+    (Joint.HEAD, Joint.PELVIS, 0.3),
+    (Joint.PELVIS, Joint.ANKLES[0], 0.17),
+    (Joint.PELVIS, Joint.ANKLES[1], 0.17),
+)
 
 
 def shadow_lines(mask: NDArray[np.uint8], spots: Sequence[Spot], scale: float, dark: int, full: bool) -> None:

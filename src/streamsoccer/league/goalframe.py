@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import cv2
@@ -60,7 +61,8 @@ def goal_depths(camera: Camera, end: int) -> tuple[float, float] | None:
     reach = 5.0 * camera.focal / max(depth, 0.6)
     if depth < 1.0 or not (-reach < px < width + reach and -reach < py < height + reach):
         return None
-    spots = [camera.see((x + end * back, y, z)) for back in (0.0, DEEP) for y in (-GOAL_HALF, GOAL_HALF) for z in (0.0, GOAL_HEIGHT)]
+    frame = itertools.product((0.0, DEEP), (-GOAL_HALF, GOAL_HALF), (0.0, GOAL_HEIGHT))
+    spots = [camera.see((x + end * back, y, z)) for back, y, z in frame]
     if min(depth for _, _, depth in spots) < 2.0:
         return None
     if max(px for px, _, _ in spots) < 0 or min(px for px, _, _ in spots) > width:
@@ -113,7 +115,11 @@ def draw_frame(image: Rgb, camera: Camera, end: int, air: Air, near: bool) -> No
 
 
 def _bar(
-    image: Rgb, camera: Camera, a: tuple[float, float, float], b: tuple[float, float, float], colour: tuple[int, int, int]
+    image: Rgb,
+    camera: Camera,
+    a: tuple[float, float, float],
+    b: tuple[float, float, float],
+    colour: tuple[int, int, int],
 ) -> None:
     ax, ay, depth = camera.see(a)
     bx, by, _ = camera.see(b)
@@ -136,6 +142,11 @@ def draw_corner_flag(image: Rgb, camera: Camera, east: int, north: int, air: Air
     flap = 0.4 * unit * 16
     sway = math.sin(seconds * 5 + east) * 0.2
     tx, ty = points[1]
-    corners = ((tx, ty), (tx + flap, ty + flap * (0.2 + sway)), (tx + flap, ty + flap * (0.8 + sway)), (tx, ty + flap * 0.8))
+    corners = (
+        (tx, ty),
+        (tx + flap, ty + flap * (0.2 + sway)),
+        (tx + flap, ty + flap * (0.8 + sway)),
+        (tx, ty + flap * 0.8),
+    )
     cloth = np.array([[round(px), round(py)] for px, py in corners], dtype=np.int32)
     cv2.fillConvexPoly(image, cloth, air.veil((230, 60, 40), 60.0), cv2.LINE_AA, 4)

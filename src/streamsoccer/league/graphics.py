@@ -6,17 +6,16 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from streamsoccer.league.director import WIPE, Direction, Graphic, GraphicKind, ShotKind
 from streamsoccer.league.figures import blend
+from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.light import mix, shade
 from streamsoccer.league.truth import HZ, Trace
 from streamsoccer.league.world import RGB, Fixture, stream
 
 __all__ = ["Overlay"]
 
-Rgb = NDArray[np.uint8]
 _OVER = 4
 _PANEL: RGB = (18, 22, 34)
 _WHITE: RGB = (244, 244, 244)
@@ -28,7 +27,7 @@ class Overlay:
     def __init__(self, fixture: Fixture, width: int, height: int) -> None:
         self._fixture = fixture
         self._size = (width, height)
-        self._unit = max(13, round(height * 0.066))  # the height of the scoreboard
+        self._unit = max(14, round(height * 0.054))  # the height of the scoreboard
         rng = stream(0, "league", fixture.world.value, fixture.league)
         tones: tuple[RGB, ...] = ((20, 24, 60), (70, 10, 40), (8, 60, 70), (30, 30, 36), (16, 70, 40))
         self._tone = tones[int(rng.integers(len(tones)))]
@@ -97,14 +96,14 @@ class Overlay:
     def _clocked(self, seconds: int, score: tuple[int, int], added: int) -> Rgb:
         """The board with its clock; only the digits are new each second."""
         board = self._board(score, added).copy()
-        wide = self._unit * 13 // 22
+        wide = self._unit // 2
         for place, sign in enumerate(f"{seconds // 60:02d}:{seconds % 60:02d}"):
             left = (self._unit * 27 // 10 - 5 * wide) // 2 + place * wide
             board[:, left : left + wide] = self._digit(sign)
         return board
 
     def _draw_digit(self, sign: str) -> Rgb:
-        wide = self._unit * 13 // 22 * _OVER
+        wide = self._unit // 2 * _OVER
         canvas = np.full((self._unit * _OVER, wide, 4), (*shade(self._tone, 0.8), 255), dtype=np.uint8)
         _write(canvas, sign, wide / 2, canvas.shape[0] / 2, canvas.shape[0] * 0.56, _WHITE)
         return _small(canvas)
@@ -162,7 +161,7 @@ class Overlay:
 
 def _small(canvas: Rgb) -> Rgb:
     high, wide = canvas.shape[:2]
-    return cv2.resize(canvas, (wide // _OVER, high // _OVER), interpolation=cv2.INTER_AREA)
+    return shrink(canvas, wide // _OVER, high // _OVER)
 
 
 def _write(canvas: Rgb, text: str, x: float, y: float, tall: float, ink: RGB) -> None:

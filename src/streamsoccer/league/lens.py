@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEAR", "Camera", "Plane", "Point", "Rgb", "Warp", "clip_near", "sample_plane"]
+__all__ = ["NEAR", "Camera", "Plane", "Point", "Rgb", "Warp", "clip_near", "sample_plane", "shrink"]
 
 NEAR = 0.6  # metres in front of the lens; nothing nearer is drawn
 STRIP = 192  # rows of a plane that are sampled at once
@@ -177,6 +178,11 @@ def _pixel_to_plane(camera: Camera, plane: Plane) -> tuple[tuple[float, float, f
     )
 
 
+def shrink(picture: Rgb, width: int, height: int) -> Rgb:
+    """A picture averaged down."""
+    return cast(Rgb, cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA))
+
+
 class Warp:
     """Views of one size out of panoramas, in buffers of its own."""
 
@@ -200,7 +206,9 @@ class Warp:
         np.add(f32(va) * x, f32(vb) * y + f32(vc), out=self._v)
         np.multiply(self._v, self._w, out=self._v)
         cv2.convertMaps(self._u, self._v, cv2.CV_16SC2, self._whole, self._part)
-        return cv2.remap(panorama, self._whole, self._part, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return cast(
+            Rgb, cv2.remap(panorama, self._whole, self._part, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        )
 
 
 def _turn(taken: Camera, camera: Camera) -> tuple[tuple[float, float, float], ...]:

@@ -104,7 +104,9 @@ def air_of(fixture: Fixture) -> Air:
             crowd = 0.72
         case Light.FLOODLIGHT:
             tint = (0.97, 1.0, 1.04)
-            shadows = tuple(Shadow(x=x, y=y, dark=46) for x, y in ((0.8, 0.55), (-0.8, 0.55), (0.8, -0.55), (-0.8, -0.55)))
+            shadows = tuple(
+                Shadow(x=x, y=y, dark=46) for x, y in ((0.8, 0.55), (-0.8, 0.55), (0.8, -0.55), (-0.8, -0.55))
+            )
             sky = ((8, 10, 20), (26, 28, 42))
             crowd = 0.46
         case _:

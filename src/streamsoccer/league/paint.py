@@ -1,4 +1,4 @@
-"""One picture: the still stadium from a panorama, then shadows, people, goals and ball from far to near, then weather."""
+"""One picture: the still stadium, then shadows, then people, goals and ball from far to near, then weather."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Painter:
             taken, wide, high = panorama_of(station, self._width, self._height)
             image = paint_still(self._grounds[excited], taken, wide, high)
             if STATIONS[station].still < 1:  # long lenses: what lies behind is out of focus
-                image = cv2.GaussianBlur(image, (3, 3), 0)
+                cv2.GaussianBlur(image, (3, 3), 0, dst=image)
             found = self._stills[station, excited] = (image, taken)
         return found
 
@@ -136,7 +136,14 @@ class Painter:
         deep, lines = depth[seen].tolist(), py.tolist()
         for index, slot in enumerate(seen.tolist()):
             (left, top), (wide, tall) = corner[index], reach[index]
-            if wide <= 0 or tall <= 0 or left + wide <= 0 or top + tall <= 0 or left >= self._width or top >= self._height:
+            if (
+                wide <= 0
+                or tall <= 0
+                or left + wide <= 0
+                or top + tall <= 0
+                or left >= self._width
+                or top >= self._height
+            ):
                 continue
             outfit = scene.outfits[slot]
             if line is not None and lines[index] < line and outfit.dark is not None:
@@ -283,7 +290,9 @@ def _noise(rng: np.random.Generator, width: int, height: int, grain: int) -> tup
     rows, columns = -(-high // BLOCK), -(-wide // BLOCK)
     flat = rng.normal(0.0, 0.9, (rows, columns, 1, 1)) * (rng.random((rows, columns, 1, 1)) < 0.5)
     ramp = (np.arange(BLOCK) - 3.5) / 3.5
-    slope = rng.normal(0.0, 0.8, (rows, columns, 1, 1)) * ramp[:, None] + rng.normal(0.0, 0.8, (rows, columns, 1, 1)) * ramp
+    slope = (
+        rng.normal(0.0, 0.8, (rows, columns, 1, 1)) * ramp[:, None] + rng.normal(0.0, 0.8, (rows, columns, 1, 1)) * ramp
+    )
     squares = (flat + slope).transpose(0, 2, 1, 3).reshape(rows * BLOCK, columns * BLOCK)[:high, :wide, None]
     levels = np.rint(luma + squares).clip(-40, 40).astype(np.int16)
     return np.maximum(levels, 0).astype(np.uint8), np.maximum(-levels, 0).astype(np.uint8)
@@ -306,7 +315,9 @@ def _falling(rng: np.random.Generator, width: int, height: int, air: Air) -> Rgb
                 cv2.line(layer, start, end, (level, level, level), max(1, round(unit * 0.7)), cv2.LINE_AA, 4)
             else:
                 level = 90 + int(110 * size)
-                cv2.circle(layer, start, round((0.5 + 0.9 * size) * unit * 16), (level, level, level), -1, cv2.LINE_AA, 4)
+                cv2.circle(
+                    layer, start, round((0.5 + 0.9 * size) * unit * 16), (level, level, level), -1, cv2.LINE_AA, 4
+                )
     return layers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -9,14 +10,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from streamsoccer.league.lens import Camera, Plane, Point, sample_plane
+from streamsoccer.league.lens import Camera, Plane, Point, Rgb, sample_plane, shrink
 from streamsoccer.league.light import Air, mix, shade
 from streamsoccer.league.turf import blotches, draw_lines, turf
 from streamsoccer.league.world import RGB, Fixture, Light, stream
 
 __all__ = ["BOARD_HEIGHT", "Ground", "build_ground", "paint_still"]
 
-Rgb = NDArray[np.uint8]
 SEAT, ROW = 0.55, 0.82  # metres that one spectator takes
 BOARD_HEIGHT = 1.0
 FAR, END = 38.6, 57.8  # where the boards stand
@@ -42,12 +42,13 @@ _HAIR: tuple[RGB, ...] = ((34, 26, 22), (70, 50, 34), (128, 96, 60), (150, 146, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ground:
-    """Everything that stands still, as planes from the ground up; each plane knows from which side it is seen."""
+    """Everything that stands still, as planes; each knows the direction that it faces."""
 
     air: Air
     pitch: Plane
     around: tuple[tuple[Plane, Point], ...]  # a plane and the direction that it faces
-    pylons: bool
+    skyline: tuple[Point, ...]
+    number: int  # of the stream that the grass's grain comes from
 
 
 def build_ground(fixture: Fixture, air: Air, density: float, excited: bool = False) -> Ground:
@@ -55,10 +56,6 @@ def build_ground(fixture: Fixture, air: Air, density: float, excited: bool = Fal
     rng = stream(fixture.seed, "stadium", fixture.world.value, fixture.index)
     planes: list[tuple[Plane, Point]] = []
     stadium = fixture.stadium
-    backdrop = _backdrop(air, rng)
-    for side in range(4):
-        far = 100.0 if side < 2 else 118.0
-        planes.append(_wall(side, far, 300.0, -2.0, 26.0, backdrop))
     for tier in reversed(range(stadium.tiers)):
         deep, low, back, high = TIERS[tier]
         slope = float(np.sqrt((back - deep) ** 2 + (high - low) ** 2))
@@ -83,7 +80,8 @@ def build_ground(fixture: Fixture, air: Air, density: float, excited: bool = Fal
         wide = 2 * END if side < 2 else 2 * FAR
         boards = _boards(stadium.boards, rng, air, wide, max(8.0, density * 1.6))
         planes.append(_wall(side, FAR if side < 2 else END, wide, 0.0, BOARD_HEIGHT, boards))
-    return Ground(air=air, pitch=turf(fixture, air), around=tuple(planes), pylons=air.light is not Light.OVERCAST)
+    skyline = tuple(_skyline(fixture))
+    return Ground(air=air, pitch=turf(fixture, air), around=tuple(planes), skyline=skyline, number=fixture.seed)
 
 
 def paint_still(ground: Ground, camera: Camera, width: int, height: int) -> Rgb:
@@ -94,14 +92,27 @@ def paint_still(ground: Ground, camera: Camera, width: int, height: int) -> Rgb:
     for plane, facing in ground.around:
         corner = plane.corners()[0]
         towards = sum((camera.place[axis] - corner[axis]) * facing[axis] for axis in range(3))
-        if towards > 0.2:
+        under = facing[1] > 0 and camera.place[1] < -FAR  # the stand that the camera itself is on
+        if towards > 0.2 and not under:
             planes.append(plane)
+    _draw_skyline(image, camera, ground)
     sample_plane(image, camera, ground.pitch)
+    _grain(image, ground.number)
     for plane in planes:
         sample_plane(image, camera, plane)
-    # grass has a grain that bilinear texture lacks
     draw_lines(image, camera, ground.air)
     return image
+
+
+def _grain(image: Rgb, number: int) -> None:
+    """Blades of grass, which the smooth texture of the ground lacks."""
+    rng = stream(number, "grain")
+    tile = rng.integers(0, 8, (256, 512, 1), dtype=np.uint8)
+    height, width = image.shape[:2]
+    rows, columns = -(-height // 256), -(-width // 512)
+    grain = np.repeat(np.tile(tile, (rows, columns, 1))[:height, :width], 3, axis=2)
+    cv2.add(image, grain, dst=image)
+    cv2.subtract(image, np.full_like(grain, 3), dst=image)
 
 
 def _frame(side: int) -> tuple[Point, Point]:
@@ -167,9 +178,7 @@ def _tier(
     return [(plane, (-away[0] * (high - low), -away[1] * (high - low), back - deep))]
 
 
-def _crowd(
-    fixture: Fixture, air: Air, rng: Generator, wide: float, slope: float, density: float, excited: bool
-) -> Rgb:
+def _crowd(fixture: Fixture, air: Air, rng: Generator, wide: float, slope: float, density: float, excited: bool) -> Rgb:
     """Seats with people on them, row upon row; top row first."""
     seats, rows = int(wide / SEAT) + 1, max(4, round(slope / ROW))
     pw, ph = max(2, round(SEAT * density)), max(3, round(slope / rows * density))
@@ -199,13 +208,14 @@ def _crowd(
         out[where] = np.broadcast_to(colour[:, None, :, None], out.shape)[where]
     picture = out.reshape(rows * ph, seats * pw, 3)
     picture[::ph] = (picture[::ph].astype(np.int64) * 3 // 5).astype(np.uint8)
-    sized = cv2.resize(picture, (int(wide * density), max(4, round(slope * density))), interpolation=cv2.INTER_LINEAR_EXACT)
+    size = (int(wide * density), max(4, round(slope * density)))
+    sized = cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR_EXACT)
     gloom = np.clip(1.05 - 0.45 * (1 - np.arange(sized.shape[0]) / sized.shape[0]), 0, 1)[:, None, None]
     return air.light_up((sized * gloom).astype(np.uint8), air.crowd, 95.0)
 
 
 def _stencils(pw: int, ph: int, excited: bool) -> NDArray[np.uint8]:
-    """Ways to sit in a seat, as maps of 0 seat, 1 clothes, 2 skin, 3 hair, 4 dark clothes; the last is an empty seat."""
+    """Ways to sit, as maps of 0 seat, 1 clothes, 2 skin, 3 hair, 4 dark clothes; the last is an empty seat."""
     scale = 4
     shapes = []
     for number in range(10):
@@ -263,8 +273,9 @@ def _panel(word: str, colour: RGB, mark: int, width: int, height: int) -> Rgb:
     elif mark == 1:
         cv2.fillConvexPoly(canvas, _triangle(middle, radius), ink)
     else:
-        cv2.rectangle(canvas, (middle[0] - radius, middle[1] - radius), (middle[0] + radius, middle[1] + radius), ink, -1)
-    return cv2.resize(canvas, (width, height), interpolation=cv2.INTER_AREA)
+        x, y = middle
+        cv2.rectangle(canvas, (x - radius, y - radius), (x + radius, y + radius), ink, -1)
+    return shrink(canvas, width, height)
 
 
 def _triangle(middle: tuple[int, int], radius: int) -> NDArray[np.int32]:
@@ -272,20 +283,32 @@ def _triangle(middle: tuple[int, int], radius: int) -> NDArray[np.int32]:
     return np.array([[x - radius, y + radius], [x + radius, y + radius], [x, y - radius]], dtype=np.int32)
 
 
-def _backdrop(air: Air, rng: Generator) -> Rgb:
-    """Trees and houses behind the stands, with the sky above them."""
-    height, width = 56, 640
-    out = np.empty((height, width, 3), dtype=np.uint8)
-    out[:] = air.sky[1]
-    roofs = (blotches(rng, 1, width, 60)[0] * 16 + blotches(rng, 1, width, 17)[0] * 18).astype(np.int64)
+def _skyline(fixture: Fixture) -> list[Point]:
+    """The tops of trees and houses all round, far behind the stands."""
+    rng = stream(fixture.seed, "skyline", fixture.world.value, fixture.index)
+    count = 720
+    tops = 5 + 9 * blotches(rng, 1, count, 40)[0] + 7 * blotches(rng, 1, count, 160)[0]
+    tops += np.where(blotches(rng, 1, count, 90)[0] > 0.8, 6.0, 0.0)
+    turns = np.arange(count) * (2 * math.pi / count)
+    pairs = zip(turns.tolist(), tops.tolist(), strict=True)
+    return [(190 * math.sin(turn), 190 * math.cos(turn), round(top, 2)) for turn, top in pairs]
+
+
+def _draw_skyline(image: Rgb, camera: Camera, ground: Ground) -> None:
+    """Trees against the sky, as one dark shape with its foot below the horizon."""
+    _, _, forward = camera.axes()
+    x, y, _ = camera.place
+    ahead = [p for p in ground.skyline if (p[0] - x) * forward[0] + (p[1] - y) * forward[1] > 60]
+    tops = sorted(camera.see(point)[:2] for point in ahead)
+    if len(tops) < 2:
+        return
+    foot = image.shape[0] + 40.0
+    outline = [*tops, (tops[-1][0], foot), (tops[0][0], foot)]
+    points = np.array([[round(x * 16), round(y * 16)] for x, y in outline], dtype=np.int64).clip(-(2**26), 2**26)
+    air = ground.air
     night = air.light is Light.FLOODLIGHT
-    tree = mix((38, 58, 40), air.sky[1], 0.25) if not night else (14, 17, 22)
-    rows = np.arange(height)[:, None]
-    out[rows > height - 8 - roofs[None]] = tree
-    if night:
-        lamps = rng.random((height, width)) < 0.01
-        out[lamps & (rows > height - 4 - roofs[None])] = (220, 190, 120)
-    return out
+    colour = (15, 18, 24) if night else mix((40, 58, 44), air.sky[1], 0.28)
+    cv2.fillPoly(image, [points.astype(np.int32)], colour, cv2.LINE_AA, 4)
 
 
 def _roof(air: Air) -> Rgb:
@@ -299,7 +322,8 @@ def _roof(air: Air) -> Rgb:
 def _sky(image: Rgb, camera: Camera, air: Air) -> None:
     """From the colour above to the colour at the horizon."""
     height = image.shape[0]
-    horizon = camera.see((camera.place[0] + 1e6 * camera.axes()[2][0], camera.place[1] + 1e6 * camera.axes()[2][1], 0.0))[1]
+    (x, y, _), (_, _, forward) = camera.place, camera.axes()
+    horizon = camera.see((x + 1e6 * forward[0], y + 1e6 * forward[1], 0.0))[1]
     part = np.clip((horizon - np.arange(height)) / (0.45 * camera.focal), 0, 1)[:, None]
     above, below = (np.array(each, dtype=np.float64) for each in air.sky)
     image[:] = np.rint(below + (above - below) * part).astype(np.uint8)[:, None]

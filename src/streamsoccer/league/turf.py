@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import cv2
@@ -48,9 +49,7 @@ def turf(fixture: Fixture, air: Air) -> Plane:
         ground *= (air.shade + (1 - air.shade) * edge)[..., None]
     texture = air.light_up(np.clip(np.rint(ground), 0, 255).astype(np.uint8), distance=70.0)
     cell = 1 / DENSITY
-    return Plane(
-        origin=(-EDGE[0], EDGE[1], 0.0), across=(cell, 0.0, 0.0), along=(0.0, -cell, 0.0), texture=texture
-    )
+    return Plane(origin=(-EDGE[0], EDGE[1], 0.0), across=(cell, 0.0, 0.0), along=(0.0, -cell, 0.0), texture=texture)
 
 
 def blotches(rng: np.random.Generator, height: int, width: int, count: int) -> NDArray[np.float64]:
@@ -101,7 +100,7 @@ def _line(ax: float, ay: float, bx: float, by: float) -> list[Point]:
 def _arc(cx: float, cy: float, radius: float, start: float, end: float, parts: int) -> list[list[Point]]:
     angles = [start + (end - start) * part / parts for part in range(parts + 1)]
     points = [(cx + radius * math.cos(angle), cy + radius * math.sin(angle)) for angle in angles]
-    return [_line(*a, *b) for a, b in zip(points[:-1], points[1:], strict=True)]
+    return [_line(*a, *b) for a, b in itertools.pairwise(points)]
 
 
 def _markings() -> list[list[Point]]:
