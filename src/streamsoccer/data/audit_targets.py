@@ -54,8 +54,12 @@ def _placeholders(text: str, named: str, placeholders: Sequence[Placeholder], wr
     if tokens != told:
         wrong(Check.PLACEHOLDERS, f"the text has {' '.join(tokens) or 'none'}, the row {' '.join(told) or 'none'}")
     for each in placeholders:
-        if each.name and each.name not in named:
+        if _plain(each.name) not in _plain(named):
             wrong(Check.PLACEHOLDERS, f"{each.token} is {each.name!r}, which the named text does not have")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _filled(text: str, placeholders: Sequence[Placeholder]) -> str:
@@ -308,6 +312,10 @@ def _rephrased(rules: str, row: SampleRow, wrong: Wrong) -> None:
         sides = {each.side.value for each in row.placeholders if each.token == "[TEAM]"}
         if sides != {row.fields.get("side")}:
             wrong(Check.REPHRASING, f"its [TEAM] is {' and '.join(sorted(sides))}, its side {row.fields.get('side')}")
+        retold = read(row.target)
+        for told, name in ((retold.ranks, "count"), (retold.minutes, "minutes")):
+            if told and told != [row.fields.get(name)]:
+                wrong(Check.REPHRASING, f"states {_numbers(told)}, its {name} is {row.fields.get(name)}")
 
 
 def _shape(stated: Stated) -> Counter[str]:

@@ -139,12 +139,12 @@ def read(text: str) -> Stated:
 _TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
 _LOOSE_NUMBER = {word: value for value, word in enumerate((*_CARDINALS, *_TEENS))} | _ORDINAL
 _LOOSE_NUMBER |= {"once": 1, "twice": 2, "thrice": 3, "pair": 2, "couple": 2, "brace": 2, "double": 2, "trio": 3}
-_LOOSE_NUMBER |= {"triple": 3, "hat-trick": 3}
+_LOOSE_NUMBER |= {"triple": 3, "hat-trick": 3, "dozen": 12, "no": 1}  # 'no' is a negation more often than a number
 _LOOSE_WORD = re.compile(r"hat-trick|[a-z]+|\d+")
 _STEMS = tuple(
     (kind, re.compile(stem))
     for kind, stem in (
-        ("goal", r"\bgoals?\b|\bscor(?:e|es|ed|ing)\b|\bnet(?:s|ted)?\b"),
+        ("goal", r"\bgoals?\b(?! ?-?(?:kick|keep|mouth|post|line))|\bscor(?:e|es|ed|er|ing)\b|\bnet(?:s|ted)?\b"),
         ("on target", r"\bon[- ]target\b"),
         ("corner", r"\bcorners?\b"),
         ("foul", r"\bfoul"),
