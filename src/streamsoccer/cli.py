@@ -20,6 +20,8 @@ data_app = typer.Typer(no_args_is_help=True, help="From annotations to causal th
 evaluate_app = typer.Typer(no_args_is_help=True, help="Scores, each with its scorer, convention, N and coverage.")
 app.add_typer(data_app, name="data")
 app.add_typer(evaluate_app, name="evaluate")
+league_app = typer.Typer(no_args_is_help=True, help="A simulated league in SoccerNet's own files.")
+app.add_typer(league_app, name="league")
 
 
 def _version(show: bool) -> None:
@@ -242,6 +244,56 @@ def _evaluate_dense(
 
     report = evaluate_dense(predictions, labels, window=window, time_key=time_key, label_file=label_file)
     typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
+
+
+# --- league ----------------------------------------------------------------------------------------------------------
+
+
+@league_app.command("make")
+def league_make(
+    out: Annotated[Path, typer.Argument(help="Where the league goes; a league that stands there is continued.")],
+    matches: Annotated[int, typer.Option(help="How many matches.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same league.")],
+    world: Annotated[str, typer.Option(metavar="train|validation|test", help="Whose clubs and grounds.")] = "train",
+    minutes: Annotated[float, typer.Option(help="Length of a half without added time.")] = 45,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "398x224",
+    fps: Annotated[int, typer.Option(help="Frames a second.")] = 25,
+    labels_only: Annotated[bool, typer.Option("--labels-only", help="No video.")] = False,
+    workers: Annotated[int, typer.Option(help="Matches made at once; the files are the same.")] = 1,
+) -> None:
+    """Make matches in SoccerNet's layout: video, labels, commentary, and the truth of what happened."""
+    from streamsoccer.league.make import Plan, make, parse_size, parse_world
+
+    plan = Plan(
+        matches=matches,
+        seed=seed,
+        world=parse_world(world),
+        minutes=minutes,
+        size=parse_size(size),
+        fps=fps,
+        labels_only=labels_only,
+    )
+    made = make(out, plan, workers=workers, progress=sys.stderr.isatty())
+    typer.echo(f"{made.made} matches made, {made.skipped} stood there already: {out}")
+
+
+@league_app.command("stats")
+def league_stats(
+    out: Annotated[Path, typer.Argument(help="A folder of matches in SoccerNet's layout.")],
+    against: Annotated[Path, typer.Option(metavar="ROOT", help="The real matches to stand beside.")],
+    durations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="{match: {half: seconds}}; default ROOT/durations.json.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare a league with real matches: rates, order and gaps of labels, events, what was shown, captions."""
+    from streamsoccer.league.stats import compare, show, to_json
+
+    found = compare(out, against, durations, progress=sys.stderr.isatty())
+    if as_json:
+        typer.echo(json.dumps(to_json(found), indent=2, ensure_ascii=False))
+    else:
+        show(found)
 
 
 def main(argv: list[str] | None = None) -> Any:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamsoccer.league.kicks import clear, pass_ball, shoot
+from streamsoccer.league.kicks import clear, onside, pass_ball, shoot
 from streamsoccer.league.pitch import HALF_LENGTH, HALF_WIDTH, chance, threat
 from streamsoccer.league.play import Play
 from streamsoccer.league.truth import DeedKind, Pose
@@ -15,6 +15,7 @@ from streamsoccer.league.truth import DeedKind, Pose
 __all__ = ["carry", "decide", "think"]
 
 SHOT_APPETITE = 1.0
+SHOT_PATIENCE = 0.112  # what a shot gives up: the attack that might have gone on
 _TEMPERATURE = 0.0065
 _HOLD = 0.0035  # what keeping the ball is worth in itself
 Array = NDArray[np.float64]
@@ -72,13 +73,12 @@ def decide(play: Play) -> None:
     """The moment of choice."""
     slot = play.holder
     side = play.side_of(slot)
-    team = play.ledger.teams[side]
     d = play.direction[side]
     x, y = play.own(side, *play.place(slot))
     near, _ = play.pressure(slot)
     held = play.step - play.held_since
     mates = [each for each in play.present(side) if each != slot]
-    odds, score, places, lofts = _passes(play, slot, mates)
+    score, places, lofts = _passes(play, slot, mates)
     here = float(threat(np.array([x]), np.array([y]))[0])
 
     names: list[tuple[str, int]] = [("pass", n) for n in range(len(mates))]
@@ -86,10 +86,12 @@ def decide(play: Play) -> None:
     # Shoot?
     xg = chance(x, y)
     if x > 18.0 and xg > 0.012:
-        open_ = 1.0 if near > 2.0 else 0.8
+        open_ = 1.0 if near > 1.5 else 0.75
         wish = SHOT_APPETITE * (0.8 + 0.4 * play.skill["shooting"][slot])
+        # From outside the area one tries one's luck, where there is room for it.
+        luck = 0.05 * play.luck() if near > 2.5 and 15.0 < HALF_LENGTH - x < 34.0 else 0.0
         names.append(("shoot", -1))
-        values.append(1.05 * xg * open_ * wish * (1.0 if near > 1.5 else 0.75) - 0.072 + play.bell(0.026))
+        values.append(1.05 * xg * open_ * wish - SHOT_PATIENCE + play.bell(0.03) + luck)
     # Carry on?
     if slot % 11 and held < 25:
         ahead = float(threat(np.array([min(51.0, x + 5.0)]), np.array([y * 0.9]))[0])
@@ -125,7 +127,6 @@ def decide(play: Play) -> None:
         px, py = float(places[which, 0]) * d, float(places[which, 1]) * d
         through = bool(play.run_until[mate] > play.step) and float(places[which, 0]) > x + 4.0
         pass_ball(play, mate, (px, py), lofted=bool(lofts[which]), through=through)
-    del team, odds
 
 
 def _pick(play: Play, values: list[float]) -> int:
@@ -140,8 +141,8 @@ def _pick(play: Play, values: list[float]) -> int:
     return len(values) - 1
 
 
-def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """For each mate: the odds of a pass, its worth, where it goes (own view), and whether through the air."""
+def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """For each mate: what a pass is worth, where it goes (own view), and whether through the air."""
     side = play.side_of(slot)
     d = play.direction[side]
     team = play.ledger.teams[side]
@@ -191,7 +192,7 @@ def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, Arra
     keeper = np.array([each % 11 == 0 for each in mates])
     score[keeper] -= 0.004 if near < 4.0 else 0.010
     score[distance < 4.0] -= 0.02
-    return odds, score, places, lofts
+    return score, places, lofts
 
 
 def _cross(play: Play, slot: int, d: int) -> None:
@@ -203,6 +204,7 @@ def _cross(play: Play, slot: int, d: int) -> None:
         if each != slot and float(play.pos[each, 0]) * d > 32.0 and abs(float(play.pos[each, 1])) < 17.0
     ]
     x, y = play.own(side, *play.place(slot))
+    mates = onside(play, slot, mates)
     if mates:
         mate = mates[int(play.luck() * len(mates))]
         tx, ty = play.own(side, *play.place(mate))
@@ -226,7 +228,7 @@ def keeper_ball(play: Play) -> None:
         far = play.gap(slot, mate)
         pass_ball(play, mate, play.place(mate), lofted=far > 28.0, hands=far < 28.0, free=True)
     else:
-        long = sorted(mates, key=lambda each: -float(play.pos[each, 0]) * d)[:4]
+        long = sorted(onside(play, slot, mates), key=lambda each: -float(play.pos[each, 0]) * d)[:4]
         mate = long[int(play.luck() * len(long))]
         mx, my = play.place(mate)
         pass_ball(play, mate, (max(-50.0, min(50.0, mx)), max(-30.0, min(30.0, my))), lofted=True, free=True)

@@ -12,7 +12,7 @@ from streamsoccer.league.truth import HZ, DeedKind, Outcome, Pose
 
 __all__ = ["dive", "fly"]
 
-SAVE_BIAS = 2.1
+SAVE_BIAS = 2.5
 _FRAME = 0.13
 
 
@@ -86,7 +86,7 @@ def _try_save(play: Play, shot: Shot, keeper: int) -> bool:
     skill = play.skill["keeping"][keeper] - 0.5
     hard = max(0.0, shot.speed - 22.0) * 0.05 + max(0.0, shot.target[2] - 1.6) * 0.5
     odds = 1.0 / (1.0 + math.exp(-(1.35 * (span - across) + 1.8 * skill + SAVE_BIAS - hard)))
-    odds *= min(1.0, 0.35 + 0.9 * seconds)
+    odds *= min(1.0, 0.5 + 0.9 * seconds)
     if play.deeds[shot.deed].detail.get("penalty"):
         odds = 0.2 + 0.2 * skill
     if across > 0.9:
@@ -109,7 +109,7 @@ def _try_save(play: Play, shot: Shot, keeper: int) -> bool:
     play.last = keeper
     play.holder = -1
     out = 1.0 if ball.y > 0 else -1.0
-    tipped = roll > 0.52 and not easy
+    tipped = roll > 0.45 and not easy
     if tipped:
         play.tell(DeedKind.SAVE, keeper, shot.shooter, outcome=Outcome.TIPPED)
         ball.y = round(out * max(abs(ball.y), GOAL_HALF + 0.4), 3)

@@ -11,7 +11,7 @@ from streamsoccer.league.pitch import BAR, GOAL_HALF, HALF_LENGTH, goal_distance
 from streamsoccer.league.play import Pending, Play, Shot
 from streamsoccer.league.truth import HZ, DeedKind, How, Outcome, Pose
 
-__all__ = ["clear", "offside_slots", "pass_ball", "penalty", "shoot"]
+__all__ = ["clear", "offside_slots", "onside", "pass_ball", "penalty", "shoot"]
 
 SHOT_ERROR = 0.235  # radians of a hurried average foot
 
@@ -23,6 +23,12 @@ def offside_slots(play: Play, kicker: int) -> frozenset[int]:
     opponents = sorted((float(play.pos[slot, 0]) * d for slot in play.present(1 - side)), reverse=True)
     line = max(0.0, opponents[1] if len(opponents) > 1 else 0.0, play.ball.x * d) + 0.15
     return frozenset(slot for slot in play.present(side) if slot != kicker and float(play.pos[slot, 0]) * d > line)
+
+
+def onside(play: Play, kicker: int, mates: list[int]) -> list[int]:
+    """Those whom one may play the ball to; now and then an eye errs, and then all of them."""
+    beyond = offside_slots(play, kicker) if play.luck() < 0.85 else frozenset()
+    return [each for each in mates if each not in beyond]
 
 
 def _foot(play: Play, slot: int) -> How:
@@ -50,7 +56,7 @@ def pass_ball(
     x, y = play.ball.x, play.ball.y
     dx, dy = target[0] - x, target[1] - y
     distance = max(1.5, math.sqrt(dx * dx + dy * dy))
-    near, _ = play.pressure(slot)
+    near, foe = play.pressure(slot)
     hurry = 1.0 if free else 1.0 + max(0.0, 2.6 - near) * 0.55
     skill = play.skill["passing"][slot]
     wild = (
@@ -88,7 +94,40 @@ def pass_ball(
     play.act(slot, Pose.THROW if hands else Pose.KICK, 2)
     play.assist = (slot, play.step)
     play.release(flat * math.cos(angle), flat * math.sin(angle), rise, at)
+    if not hands and not free and near < 2.2 and play.luck() < _charge(kind, y):
+        _charged_down(play, place, foe)
+        return
     play.pending = Pending(deed=place, kicker=slot, receiver=receiver, offside=offside, kind=kind, step=play.step)
+
+
+def _charge(kind: DeedKind, y: float) -> float:
+    """How likely the man in front gets a leg to it: crosses often, passes down the line at times."""
+    if kind is DeedKind.CROSS:
+        return 0.42
+    return 0.26 if abs(y) > 22.0 else 0.04
+
+
+def _charged_down(play: Play, place: int, foe: int) -> None:
+    """It hits the man in front and spins away, near a line often across it."""
+    play.settle(place, Outcome.BLOCKED)
+    play.tell(DeedKind.BLOCK, foe, play.last, outcome=Outcome.BLOCKED)
+    play.last = foe
+    play.assist = play.pending = None
+    ball = play.ball
+    turn = play.bell(0.9)
+    keep = 0.3 + 0.3 * play.luck()
+    c, s = math.cos(turn), math.sin(turn)
+    vx, vy = keep * (ball.vx * c - ball.vy * s), keep * (ball.vx * s + ball.vy * c)
+    if play.luck() < 0.6:
+        # Off his shin it goes for the nearest line.
+        d = play.direction[1 - play.side_of(foe)]
+        own_x, own_y = play.own(1 - play.side_of(foe), ball.x, ball.y)
+        if own_x > 40.0 and HALF_LENGTH - own_x < 34.0 - abs(own_y) + 6.0:
+            vx = d * (abs(vx) + 5.0)
+        else:
+            vy = math.copysign(abs(vy) + 5.0, ball.y)
+    ball.kick(vx, vy, 1.0 + 2.0 * play.luck())
+    play.locked, play.locked_until = foe, play.step + 3
 
 
 def clear(play: Play, header: bool = False) -> None:
@@ -96,16 +135,18 @@ def clear(play: Play, header: bool = False) -> None:
     slot = play.holder
     side = play.side_of(slot)
     d = play.direction[side]
+    own_x, own_y = play.own(side, play.ball.x, play.ball.y)
     outward = 1.0 if play.ball.y > 0 else -1.0
     angle = math.atan2(outward * (0.55 + 0.5 * play.luck()) * (1.0 if play.luck() < 0.75 else -0.4), 1.0)
     if abs(play.ball.y) > 11.0 and play.luck() < 0.7:
         angle = outward * (0.85 + 0.6 * play.luck())  # for touch
     angle += play.bell(0.25)
+    if own_x < -43.0 and abs(own_y) > 5.0 and play.luck() < 0.4:
+        angle = outward * (1.7 + 0.5 * play.luck())  # behind, for a corner
     if d < 0:
         angle = math.pi - angle
     speed = (9.5 + 4.0 * play.luck()) if header else (17.0 + 9.0 * play.luck())
     rise = 5.0 if header else 6.0 + 6.0 * play.luck()
-    own_x, own_y = play.own(side, play.ball.x, play.ball.y)
     play.ledger.count(side, clearances=1)
     play.tell(
         DeedKind.CLEARANCE,
@@ -159,8 +200,8 @@ def shoot(play: Play, *, header: bool = False, detail: dict[str, Any] | None = N
         aim_y = -aim_y
     aim_z = 0.2 + 1.5 * play.luck() ** 2
     error = SHOT_ERROR * hurry * (1.35 - 0.7 * skill) * (1.25 if header else 1.0)
-    goal_y = aim_y + play.bell(error) * distance
-    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * distance - 0.1)
+    goal_y = aim_y + play.bell(error) * (distance + 6.0)
+    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * (distance + 4.0) - 0.1)
     goal = (d * HALF_LENGTH, goal_y, goal_z)
     on_target = abs(goal_y) < GOAL_HALF - 0.06 and goal_z < BAR - 0.06
     start = play.ball.z if header else 0.0

@@ -14,7 +14,7 @@ from streamsoccer.league.truth import DeedKind, Outcome, Pose
 
 __all__ = ["foul", "goal", "lines", "offside"]
 
-CARD_RATE = 0.135
+CARD_RATE = 0.19
 DIRECT_DISTANCE = 32.5
 
 

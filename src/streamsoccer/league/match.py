@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
+from streamsoccer.clip import Clip
 from streamsoccer.clock import MatchTime
 from streamsoccer.errors import UsageError
 from streamsoccer.league.half import play_half
@@ -49,6 +51,23 @@ class Match:
     def score(self) -> tuple[int, int]:
         """The final score."""
         return self.halves[1].deeds[-1].score
+
+    @property
+    def game(self) -> str:
+        """The match's name in SoccerNet's layout: league/season/game; it tells the score, so the match is played."""
+        home, away = self.score
+        fixture = self.fixture
+        return (
+            f"{fixture.league}/{fixture.season}/{fixture.date} {fixture.home.name} {home} - {away} {fixture.away.name}"
+        )
+
+    def clips(self, size: tuple[int, int] = (398, 224)) -> Iterator[Clip]:
+        """The clips of both halves straight from simulation and camera, with no video codec between."""
+        from streamsoccer.league.broadcast import Broadcast
+
+        broadcast = Broadcast(self.fixture, self.halves, size)
+        for trace in self.halves:
+            yield from broadcast.clips(trace.half)
 
     def _half(self, ledger: Ledger, half: int) -> Trace:
         purpose = (self.fixture.world.value, self.fixture.index, half)

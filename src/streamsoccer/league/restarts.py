@@ -10,7 +10,7 @@ from streamsoccer.actions import Label
 from streamsoccer.domain import Side
 from streamsoccer.league import bench
 from streamsoccer.league.decisions import think
-from streamsoccer.league.kicks import pass_ball, penalty, shoot
+from streamsoccer.league.kicks import onside, pass_ball, penalty, shoot
 from streamsoccer.league.pitch import CIRCLE, HALF_LENGTH, HALF_WIDTH, goal_distance
 from streamsoccer.league.play import Play, Restart
 from streamsoccer.league.setpieces import formation_spots
@@ -314,6 +314,8 @@ def _into_area(play: Play, restart: Restart, **detail: object) -> None:
         for each in play.present(side, keeper=False)
         if each != restart.taker and float(play.pos[each, 0]) * d > 34.0 and abs(float(play.pos[each, 1])) < 16.0
     ]
+    if restart.kind is not DeedKind.CORNER:
+        heads = onside(play, restart.taker, heads)
     if heads:
         weights = [math.exp(3.0 * play.skill["heading"][each]) for each in heads]
         left = play.luck() * sum(weights)
@@ -369,7 +371,7 @@ def _free_kick(play: Play, restart: Restart) -> None:
     elif slot % 11 == 0 or (x < -5.0 and play.luck() < 0.25 + 0.3 * play.ledger.teams[side].club.style.direct):
         d = play.direction[side]
         long = sorted(play.present(side, keeper=False), key=lambda each: -float(play.pos[each, 0]) * d)[:4]
-        long = [each for each in long if each != slot] or [_free_mate(play, slot, 5.0, 30.0)]
+        long = onside(play, slot, [each for each in long if each != slot]) or [_free_mate(play, slot, 5.0, 30.0)]
         mate = long[int(play.luck() * len(long))]
         pass_ball(play, mate, _lead(play, mate), lofted=True, free=True)
     else:

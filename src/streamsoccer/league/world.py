@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import itertools
 from dataclasses import dataclass
@@ -309,7 +308,7 @@ def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
     season, within = divmod(index, len(pairs))
     home, away = (place.clubs[each] for each in pairs[within])
     rng = stream(seed, "fixture", name.value, index)
-    day = datetime.date(2031 + season, 8, 9) + datetime.timedelta(days=index % len(pairs) // 5)
+    day = _date(2031 + season, within // 5)
     hour, minute = ((13, 30), (15, 0), (17, 30), (19, 45), (20, 45))[index % 5]
     late = hour >= 19
     light = (
@@ -327,7 +326,7 @@ def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
         league=place.words.league,
         season=f"{2031 + season}-{2032 + season}",
         round=1 + within // (len(place.clubs) // 2),
-        date=f"{day.isoformat()} - {hour:02d}-{minute:02d}",
+        date=f"{day} - {hour:02d}-{minute:02d}",
         home=home,
         away=away,
         home_kit=home_kit,
@@ -343,6 +342,17 @@ def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
             sun=round(float(rng.uniform(0.3, 2.8)), 2),
         ),
     )
+
+
+def _date(year: int, days: int) -> str:
+    """A season's day, counted from 9 August."""
+    month, day = 8, 9 + days
+    while day > (length := 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31):
+        day -= length
+        month += 1
+        if month > 12:
+            month, year = 1, year + 1
+    return f"{year}-{month:02d}-{day:02d}"
 
 
 def _skill(rng: Generator, centre: float, spread: float = 0.13) -> float:
