@@ -112,6 +112,17 @@ def refreshed(path: Path) -> None:
     make_video(path, seconds=24, options=options, **SMALL)
 
 
+def lying(path: Path) -> None:
+    """Every packet claims to be a key frame, so that a seek lands where nothing can be decoded until 13.2 s."""
+    make_video(true := path.with_name("true.mkv"), seconds=24, options={**B_FRAMES, "bf": "0", "g": "110"}, **SMALL)
+    with av.open(str(true)) as source, av.open(str(path), "w") as target:
+        stream = target.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream, packet.is_keyframe = stream, True
+                target.mux(packet)
+
+
 def with_a_hole(path: Path) -> None:
     times = [n / 25 for n in range(24 * 25) if not 9.3 < n / 25 < 17.7]
     make_video(path, times=times, options=B_FRAMES, **SMALL)
@@ -121,6 +132,7 @@ def with_a_hole(path: Path) -> None:
     ("film", "container"),
     [
         (long_gop, "mkv"), (all_key, "mp4"), (open_gop, "mkv"), (refreshed, "mkv"), (refreshed, "ts"),
+        (lying, "mkv"), (lying, "mp4"),
         (with_a_hole, "mp4"), (all_key, "avi"),
     ],
 )  # fmt: skip
@@ -137,11 +149,11 @@ def test_a_late_start_gives_the_clips_of_a_full_run(
 def test_a_late_start_in_a_stream_whose_clock_jumps_gives_the_clips_of_a_full_run(tmp_path: Path) -> None:
     """No seek would see the jumps before it."""
     make_video(tmp_path / "a.ts", seconds=14, **SMALL)
-    make_video(tmp_path / "b.ts", seconds=18, **SMALL)
+    make_video(tmp_path / "b.ts", seconds=30, **SMALL)
     path = tmp_path / "both.ts"
     path.write_bytes((tmp_path / "a.ts").read_bytes() + (tmp_path / "b.ts").read_bytes())
     full = clips_of(read(path))
-    assert len(full) == 8
+    assert len(full) == 11
     assert same_clips(clips_of(read(path, begin=MatchTime(1, 25))), full[6:])
 
 
