@@ -19,7 +19,10 @@ MAX_STRETCH = 4  # a pixel said to be longer than this is a damaged header; it i
 
 
 class Converter:
-    """Turns frames into arrays; frames of one clip come out at one size, that of the clip's first."""
+    """Turns frames into arrays; frames of one clip come out at one size, that of the clip's first.
+
+    Brightness curves are left as they are: high dynamic range (PQ, HLG) comes out pale, not mapped to a common screen.
+    """
 
     def __init__(self) -> None:
         self._reformatter = VideoReformatter()
