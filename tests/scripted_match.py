@@ -85,7 +85,11 @@ class _State:
     def half(self, number: int, minutes: float) -> Trace:
         self.deeds, self.now, self.attacks = [], 0.0, 1 if number == 1 else -1
         start = (self.tallies[0].goals, self.tallies[1].goals)
-        shirts = tuple(Shirt(step=0, slot=side * 11 + place, player=who) for side in (0, 1) for place, who in enumerate(self.on[side]))
+        shirts = tuple(
+            Shirt(step=0, slot=side * 11 + place, player=who)
+            for side in (0, 1)
+            for place, who in enumerate(self.on[side])
+        )
         self.deed(K.KICK_OFF, number - 1, self.on[number - 1][-1], label=Label.KICK_OFF)
         changes = sorted(float(each) for each in self.rng.uniform(0.15, 0.95, 6) * minutes * 60) if number == 2 else []
         while self.now < minutes * 60 - 20:
@@ -131,7 +135,15 @@ class _State:
 
     def passes(self, side: int) -> None:
         for _ in range(int(self.rng.integers(3, 13))):
-            self.deed(K.PASS, side, self.someone(side), outcome=O.COMPLETE, place=(float(self.rng.uniform(-30, 30)), 0.0), target=(0.0, 0.0), how="ground")
+            self.deed(
+                K.PASS,
+                side,
+                self.someone(side),
+                outcome=O.COMPLETE,
+                place=(float(self.rng.uniform(-30, 30)), 0.0),
+                target=(0.0, 0.0),
+                how="ground",
+            )
             self.wait(1.5, 3)
 
     def shot(self, side: int, origin: str, helper: int | None = None) -> None:
@@ -142,7 +154,16 @@ class _State:
         assist = None
         if origin == "pass":
             assist = self.someone(side, who)
-            self.deed(K.PASS, side, assist, outcome=O.COMPLETE, place=(x - 12, y + 8), target=(x, y), how="ground", through=False)
+            self.deed(
+                K.PASS,
+                side,
+                assist,
+                outcome=O.COMPLETE,
+                place=(x - 12, y + 8),
+                target=(x, y),
+                how="ground",
+                through=False,
+            )
             self.wait(1, 2.5)
         elif origin == "cross":
             assist = helper
@@ -150,9 +171,23 @@ class _State:
             self.deed(K.DRIBBLE, side, who, (foe, self.someone(foe)), outcome=O.WON, place=(x - 3, y))
             self.wait(0.6, 2)
         header = origin == "cross" and self.chance(0.7)
-        result = str(self.rng.choice(["saved", "wide", "over", "post", "blocked", "goal"], p=[0.28, 0.27, 0.13, 0.04, 0.16, 0.12]))
-        goal_y = float(self.rng.uniform(-3.2, 3.2)) if result in ("saved", "goal", "blocked") else float(self.rng.choice([-1, 1])) * float(self.rng.uniform(4, 9))
-        label = Label.SHOT_ON_TARGET if result in ("saved", "goal") else None if result == "blocked" else Label.SHOT_OFF_TARGET
+        result = str(
+            self.rng.choice(
+                ["saved", "wide", "over", "post", "blocked", "goal"], p=[0.28, 0.27, 0.13, 0.04, 0.16, 0.12]
+            )
+        )
+        goal_y = (
+            float(self.rng.uniform(-3.2, 3.2))
+            if result in ("saved", "goal", "blocked")
+            else float(self.rng.choice([-1, 1])) * float(self.rng.uniform(4, 9))
+        )
+        label = (
+            Label.SHOT_ON_TARGET
+            if result in ("saved", "goal")
+            else None
+            if result == "blocked"
+            else Label.SHOT_OFF_TARGET
+        )
         on = {"shots_on": 1} if result in ("saved", "goal") else {} if result == "blocked" else {"shots_off": 1}
         self.deed(
             K.SHOT, side, who, None if assist is None else (side, assist), label=label, outcome=O(result), place=(x, y), target=(52.5, goal_y),
@@ -185,24 +220,52 @@ class _State:
         """A defender's touch sends it over his goal line: corner."""
         side = 1 - foe
         self.wait(0.8, 2)
-        self.deed(K.BALL_OUT, foe, who, label=Label.BALL_OUT, place=(-52.5, float(self.rng.choice([-1, 1]) * self.rng.uniform(4, 20))), line="goal")
+        self.deed(
+            K.BALL_OUT,
+            foe,
+            who,
+            label=Label.BALL_OUT,
+            place=(-52.5, float(self.rng.choice([-1, 1]) * self.rng.uniform(4, 20))),
+            line="goal",
+        )
         self.wait(18, 30)
         self.sequence += 1
         taker = self.someone(side)
         flank = float(self.rng.choice([-1.0, 1.0]))
         short = self.chance(0.2)
-        self.deed(K.CORNER, side, taker, label=Label.CORNER, place=(52.2, 33.7 * flank), count={"corners": 1}, short=short)
+        self.deed(
+            K.CORNER, side, taker, label=Label.CORNER, place=(52.2, 33.7 * flank), count={"corners": 1}, short=short
+        )
         if short:
-            self.deed(K.PASS, side, taker, outcome=O.COMPLETE, place=(52, 33 * flank), target=(48, 25 * flank), how="ground")
+            self.deed(
+                K.PASS, side, taker, outcome=O.COMPLETE, place=(52, 33 * flank), target=(48, 25 * flank), how="ground"
+            )
             return
-        self.deed(K.CROSS, side, taker, outcome=O.LOST, place=(52.2, 33.7 * flank), target=(45, 0), how="lofted", set_piece=True)
+        self.deed(
+            K.CROSS,
+            side,
+            taker,
+            outcome=O.LOST,
+            place=(52.2, 33.7 * flank),
+            target=(45, 0),
+            how="lofted",
+            set_piece=True,
+        )
         self.wait(1, 2)
         self.contest(side, taker)
 
     def contest(self, side: int, taker: int) -> None:
         foe, what = 1 - side, self.rng.random()
         if what < 0.45:
-            self.deed(K.CLEARANCE, foe, self.someone(foe), label=Label.CLEARANCE, how="header", place=(-44, 2), count={"clearances": 1})
+            self.deed(
+                K.CLEARANCE,
+                foe,
+                self.someone(foe),
+                label=Label.CLEARANCE,
+                how="header",
+                place=(-44, 2),
+                count={"clearances": 1},
+            )
         elif what < 0.6:
             self.deed(K.CLAIM, foe, self.on[foe][0], outcome=self.pick(O.HELD, O.PUNCHED), place=(-48, 2), cross=True)
         elif what < 0.78:
@@ -223,27 +286,69 @@ class _State:
 
     def lost_pass(self, side: int) -> None:
         who, foe = self.someone(side), 1 - side
-        self.deed(K.PASS, side, who, outcome=O.LOST, place=(18, 5), target=(34, 2), how=self.pick("ground", "lofted"), through=True)
+        self.deed(
+            K.PASS,
+            side,
+            who,
+            outcome=O.LOST,
+            place=(18, 5),
+            target=(34, 2),
+            how=self.pick("ground", "lofted"),
+            through=True,
+        )
         self.wait(1, 2)
         if self.chance(0.2):
             self.behind(foe, self.someone(foe))
         else:
-            self.deed(self.pick(K.INTERCEPTION, K.INTERCEPTION, K.CLEARANCE), foe, self.someone(foe), (side, who), place=(-30, 2))
+            self.deed(
+                self.pick(K.INTERCEPTION, K.INTERCEPTION, K.CLEARANCE),
+                foe,
+                self.someone(foe),
+                (side, who),
+                place=(-30, 2),
+            )
 
     def dribble(self, side: int) -> None:
         foe = 1 - side
-        self.deed(K.TACKLE, foe, self.someone(foe), (side, self.someone(side)), outcome=O.WON, place=(-33, float(self.rng.uniform(-28, 28))), sliding=False)
+        self.deed(
+            K.TACKLE,
+            foe,
+            self.someone(foe),
+            (side, self.someone(side)),
+            outcome=O.WON,
+            place=(-33, float(self.rng.uniform(-28, 28))),
+            sliding=False,
+        )
 
     def offside(self, side: int) -> None:
         who, foe = self.someone(side), 1 - side
-        self.deed(K.OFFSIDE, side, who, (side, self.someone(side, who)), label=Label.OFFSIDE, place=(25, 3), count={"offsides": 1})
+        self.deed(
+            K.OFFSIDE,
+            side,
+            who,
+            (side, self.someone(side, who)),
+            label=Label.OFFSIDE,
+            place=(25, 3),
+            count={"offsides": 1},
+        )
         self.wait(15, 20)
-        self.deed(K.FREE_KICK, foe, self.someone(foe), label=Label.INDIRECT_FREE_KICK, place=(-25, -3), direct=False, shot=False, distance=78.0)
+        self.deed(
+            K.FREE_KICK,
+            foe,
+            self.someone(foe),
+            label=Label.INDIRECT_FREE_KICK,
+            place=(-25, -3),
+            direct=False,
+            shot=False,
+            distance=78.0,
+        )
 
     def throw(self, side: int) -> None:
         self.deed(K.BALL_OUT, side, self.someone(side), label=Label.BALL_OUT, place=(10, 34), line="touch")
         self.wait(8, 14)
-        self.deed(K.THROW_IN, 1 - side, self.someone(1 - side), label=Label.THROW_IN, place=(-10, -34), count={"throw_ins": 1})
+        self.deed(
+            K.THROW_IN, 1 - side, self.someone(1 - side), label=Label.THROW_IN, place=(-10, -34), count={"throw_ins": 1}
+        )
 
     def foul(self, side: int) -> None:
         foe, who = 1 - side, self.someone(side)
@@ -274,7 +379,16 @@ class _State:
                       count={"shots": 1, "shots_on" if on else "shots_off": 1}, body="right_foot", how="low", height="low", distance=11.0, penalty=True)  # fmt: skip
             self.wait(0.6, 1)
             if result == "goal":
-                self.deed(K.GOAL, foe, taker, label=Label.GOAL, outcome=O.GOAL, count={"goals": 1}, own_goal=False, penalty=True)
+                self.deed(
+                    K.GOAL,
+                    foe,
+                    taker,
+                    label=Label.GOAL,
+                    outcome=O.GOAL,
+                    count={"goals": 1},
+                    own_goal=False,
+                    penalty=True,
+                )
                 self.wait(40, 60)
             elif result == "saved":
                 self.deed(K.SAVE, side, self.on[side][0], (foe, taker), outcome=O.HELD, count={"saves": 1})
@@ -283,7 +397,17 @@ class _State:
         direct = distance < 30
         shooting = direct and self.chance(0.4)
         label = Label.DIRECT_FREE_KICK if direct else Label.INDIRECT_FREE_KICK
-        self.deed(K.FREE_KICK, foe, taker, label=label, place=(-x, -3), direct=direct, shot=shooting, reason="foul", distance=distance)
+        self.deed(
+            K.FREE_KICK,
+            foe,
+            taker,
+            label=label,
+            place=(-x, -3),
+            direct=direct,
+            shot=shooting,
+            reason="foul",
+            distance=distance,
+        )
         if direct and not shooting:
             self.deed(K.CROSS, foe, taker, outcome=O.LOST, place=(-x, -3), target=(45, 0), how="lofted", set_piece=True)
             self.wait(1, 2)
@@ -306,5 +430,14 @@ class _State:
             return
         off, on = self.someone(side), self.bench[side].pop()
         self.on[side][self.on[side].index(off)] = on
-        self.deed(K.SUBSTITUTION, side, on, (side, off), label=Label.SUBSTITUTION, count={"substitutions": 1}, reason="", off=off)
+        self.deed(
+            K.SUBSTITUTION,
+            side,
+            on,
+            (side, off),
+            label=Label.SUBSTITUTION,
+            count={"substitutions": 1},
+            reason="",
+            off=off,
+        )
         self.wait(5, 10)

@@ -16,28 +16,33 @@ from enum import StrEnum
 
 from streamsoccer.actions import Label
 from streamsoccer.domain import Action, MatchSheet, Placeholder, Side, Tally
-from streamsoccer.reading import (
-    BOUNDARY,
-    CLAUSE,
+from streamsoccer.reading import NAMED, PLAYER, SOMEONE, TEAM, Mention, Sentence, read, sentences, value
+from streamsoccer.wording import (
+    CARDINAL,
+    CARDS,
+    FEAT,
     HEDGE,
-    NAMED,
-    NUMBER,
-    ORDINAL,
+    LEADS,
+    MARGINS,
+    NIL,
+    ORDINAL_OF,
+    ORDINAL_THING,
     OVERRULED,
-    PLAYER,
-    PRONOUN,
+    PAST,
+    PERIODS,
     RULES,
+    SCORE,
     SCORE_HEDGE,
-    SOMEONE,
-    TEAM,
+    SINCE,
+    THINGS,
+    THIS_HALF,
+    TIMES,
+    WHOLE_MATCH,
     Act,
-    Mention,
     Outcome,
-    Reading,
     Rule,
-    read,
-    value,
-)
+    clause,
+)  # fmt: skip
 
 __all__ = ["Act", "Claim", "Fact", "Finding", "Kind", "Outcome", "Truth", "check", "claims", "facts_of"]
 
@@ -136,148 +141,13 @@ def facts_of(actions: Iterable[Action]) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-
-
 # --- Reading -----------------------------------------------------------------------------------------------------
 
 # Acts of which one sentence tells one: several words for it are one claim.
 _ONCE = frozenset({Act.SUBSTITUTION, Act.INJURY, Act.POSSESSION, Act.GOAL, Act.FOUL, Act.CROSS, Act.KEEPER})
-_CARDS = frozenset({Act.YELLOW, Act.SECOND_YELLOW, Act.RED})
-_OBJECT = re.compile(
-    r"\b(?:foul(?:s|ed|ing)?|on|down|tripp?(?:s|ing|ed)?|back|into|hack\w*|catch(?:es|ing)?|clip(?:s|ping)?|challeng\w+|tackl\w+|"
-    r"upend\w*|past|beats?|fell(?:s|ing)|shov\w+|push\w*|kick\w*|barg\w+|chops?|stop\w*|den\w+|pull\w*|hold\w*|with|against|for|replac\w+)\s$"
-)
-# What stands in front of a subject: the start of a clause.
-_SUBJECT = re.compile(
-    r"(?:^\W*|[,;:] |\b(?:but|and|yet|although|(?P<under>as|after|when|while|before|until|because|if|with|once|where|though)) )(?:the )?$"
-)
-_PAST = re.compile(
-    r"\b(?:earlier|already (?:on|booked|been|has|have|had|carrying|cautioned|in the book)|on a (?:yellow|booking|caution)|"
-    r"(?:was|were|had been|having been|has been|have been) (?:already )?(?:booked|cautioned|shown a yellow))\b"
-)
-_THING = (
-    r"(?P<thing>corner|yellow card|yellow|booking|caution|goal|foul|offside|shot|effort|attempt|substitution|substitute|"
-    r"change|switch|penalt(?:y|ies)|free[- ]kick|throw-?in|save|red card|strike)(?:s|es|es)?(?: kicks?)?(?! kick|-scor| area| line| box)"
-)
-_THINGS = {
-    "corner": Act.CORNER, "yellow card": Act.YELLOW, "yellow": Act.YELLOW, "booking": Act.YELLOW, "caution": Act.YELLOW,
-    "goal": Act.GOAL, "strike": Act.GOAL, "foul": Act.FOUL, "offside": Act.OFFSIDE, "shot": Act.SHOT, "effort": Act.SHOT,
-    "attempt": Act.SHOT, "substitution": Act.SUBSTITUTION, "substitute": Act.SUBSTITUTION, "change": Act.SUBSTITUTION,
-    "switch": Act.SUBSTITUTION, "penalty": Act.PENALTY, "penalties": Act.PENALTY, "throw-in": Act.THROW_IN,
-    "throwin": Act.THROW_IN, "red card": Act.RED,
-}  # fmt: skip
-_ORDINAL_THING = re.compile(rf"\b(?P<n>{ORDINAL}) (?:successive |consecutive |straight )?{_THING}")
-_ORDINAL_OF = re.compile(rf"\b(?:his|(?P<by>{SOMEONE})'s) (?P<n>second|third|fourth|fifth) (?:of the (?:match|game|half|evening|afternoon|night|day)|today|goal)\b")
-_CARDINAL = re.compile(
-    rf"\b(?:had|have|has|won|taken|forced|earned|conceded|committed|made|collected|received|now|already|that makes it|that's|that is|with) "
-    rf"(?:now |already |had |won |taken |made |just )*(?P<n>{NUMBER}) {_THING}\b(?! up| ahead| clear| down| behind| lead)"
-)
-_TIMES = re.compile(
-    rf"\b(?:(?P<n1>twice|thrice)|(?P<n>{NUMBER}) times)\b"
-)
-_FEAT = re.compile(r"\b(?P<feat>brace|hat-?trick)\b")
-_SINCE = re.compile(rf"\b(?:in|inside|within)(?: (?:the|just|only|barely|under))?(?: (?:last|past|space of))?(?: the)? (?P<m>{NUMBER}|fifteen|twenty|thirty) minutes\b")
-_THIS_HALF = re.compile(r"\b(?:of|in|this) (?:the|this) half\b|\bthis half\b|\bsince the (?:break|restart|interval)\b|\bof the (?P<half>first|second) half\b")
-_ALL = re.compile(r"\b(?:of|in) the (?:match|game)\b|\bso far\b|\btoday\b|\bof the (?:evening|afternoon|night|day)\b")
-_SCORE = re.compile(rf"(?<![\d:-])(?P<a>\d{{1,2}}) ?[-:] ?(?P<b>\d{{1,2}})(?![\d:-]|\s?-\s?\d| formation)|\b(?P<a2>{NUMBER})[- ](?P<b2>nil|{NUMBER})\b(?! minute| yard| metre| touch| twos?)")
-_NIL = re.compile(r"\b(?:goalless|scoreless|nil-nil|0-0)\b")
-_LEADS = re.compile(r"\b(?:lead|leads|leading|in front|ahead|up|cushion|advantage)\b")
-_MARGINS: tuple[tuple[re.Pattern[str], tuple[int, int] | None, bool], ...] = tuple(
-    (re.compile(pattern), margin, hedged)
-    for pattern, margin, hedged in (
-        (rf"\b(?P<n>{NUMBER})[- ]goals? (?:up|ahead|clear|to the good|in front|lead|cushion|advantage)\b|\blead(?:s|ing)? by (?P<m>{NUMBER})\b", None, True),
-        (rf"\b(?P<down>{NUMBER})[- ]goals? (?:down|behind|adrift|deficit)\b|\btrail(?:s|ing)? by (?P<down2>{NUMBER})\b", None, True),
-        (r"\bequali[sz]er\b|\bequali[sz]es\b|\blevel(?:s|led)? (?:the score|things|matters|terms|it|again|the match|the game)|\b(?:is|are|it's|all) (?:now )?(?:level|square)\b|\bback on terms\b|\bdraws? level\b|\bparity\b|\ball square\b", (0, 0), True),
-        (r"\b(?:takes?|took|taken|have|has|retakes?|regains?|holds?|gives? \S+|giving \S+|puts? \S+|putting \S+|hands? \S+) (?:the|a|into the|in the)? ?(?:slender |narrow |early |deserved )?lead\b|\b(?:puts?|putting|edges?|fires?|heads?|nose) (?:\S+ )?(?:in front|ahead)\b|\b(?:is|are|goes?|go|back) (?:in front|ahead)\b|\bleads? (?=\d)", (1, 20), True),
-        (r"\bdoubl(?:es?|ed|ing) (?:the|their|his side's|\S+) (?:lead|advantage)\b", (2, 2), True),
-        (r"\b(?:extend(?:s|ed|ing)?|add(?:s|ed|ing)? to|stretch(?:es|ed)?|increases?) (?:the|their|\S+) (?:lead|advantage)\b", (2, 20), True),
-        (r"\b(?:protect|defend|sit on|hold on to|guard|preserv)\w* (?:the|their|this|that|a)(?: \S+)? (?:lead|advantage)\b", (1, 20), False),
-        (r"\b(?:pull|claw|gets?|got)(?:s|ed)? (?:one|a goal) back\b|\b(?:reduc|halv|cut)\w* (?:the|their) (?:arrears|deficit)\b|\btrail(?:s|ing)?\b|\b(?:is|are|still) behind(?=[.,!]| and| on the)", (-20, -1), True),
-        (r"\b(?:look\w* for|search\w* (?:of|for)|chas(?:e|ing)|push\w* for|need\w*|hunt\w* for|press\w* for|in pursuit of) (?:an|the) equali[sz]er\b", (-1, -1), False),
-        (r"\bbreak(?:s|ing)? the deadlock\b|\bopen(?:s|ed|ing)? the scoring\b|\bthe opening goal\b|\bfirst blood\b", (1, 1), True),
-    )
-)  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Sentence:
-    """One sentence of a reading, and whom the text was about before it."""
-
-    reading: Reading
-    start: int
-    end: int
-    topic: Mention | None
-    person: Mention | None  # whom 'he' means
-
-    @property
-    def text(self) -> str:
-        return self.reading.masked[self.start : self.end]
-
-    def mentions(self, kinds: str) -> list[tuple[int, Mention]]:
-        return [
-            (place - self.start, each)
-            for place, each in self.reading.mentions.items()
-            if self.start <= place < self.end and each.char in kinds
-        ]
-
-    def main(self, place: int, kinds: str = NAMED) -> Mention | None:
-        """Whoever does something there: the nearest name in front that is nobody's object, else a pronoun's, else one after."""
-        named = [(at, each) for at, each in self.mentions(kinds) if each.side is not Side.NONE]
-        before = [(at, each) for at, each in named if at < place]
-        subjects = [
-            (at, each)
-            for at, each in before
-            if self._leads(at, place)
-        ] or [(at, each) for at, each in before if not _OBJECT.search(self.text[:at])]
-        if subjects:
-            return subjects[-1][1]
-        if before:
-            return before[-1][1]
-        after = [each for at, each in named if at > place]
-        if after and not PRONOUN.search(self.text[:place]):
-            return after[0]
-        pronoun = PRONOUN.search(self.text)
-        if pronoun is None:
-            return None
-        return self.person if pronoun["one"] and self.person is not None else self.topic
-
-    def _leads(self, at: int, place: int) -> bool:
-        """Is this mention the subject there? One of a subordinate clause is so up to the next comma."""
-        if self.text.startswith((", who", " who"), at + 1):
-            return True
-        found = _SUBJECT.search(self.text[:at])
-        return found is not None and not (found["under"] and ", " in self.text[at:place])
-
-    def side_of(self, place: int, mention: Mention) -> Side:
-        """A name's side; an unnamed opponent or goalkeeper is on the side opposed to whom the sentence is about."""
-        if mention.char in NAMED:
-            return mention.side
-        around = self.text
-        if (beside := re.search(rf"([{NAMED}])(?:'s?)? ?$", around[:place])) is not None:
-            return self._named(beside.start(1))
-        if (behind := re.match(rf" (?:of|for|from) (?:the )?([{NAMED}])", around[place + 1 :])) is not None:
-            return self._named(place + 1 + behind.start(1))
-        main = self.main(place) or self.topic
-        return Side.NONE if main is None else main.side.other
-
-    def _named(self, place: int) -> Side:
-        return self.reading.mentions[self.start + place].side
-
-    def plainly(self, who: Mention, place: int) -> bool:
-        """No pronoun stands between a name and what he does, so that it is he and no other."""
-        start = next((at for at, each in self.mentions(PLAYER) if each is who), None)
-        return start is not None and PRONOUN.search(self.text[min(start, place) : max(start, place)]) is None
-
-    def at(self, place: int) -> Mention:
-        return self.reading.mentions[self.start + place]
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        return self.reading.span(self.start + start, self.start + end)
-
-
-def claims(
-    text: str, *, sheet: MatchSheet | None = None, placeholders: Sequence[Placeholder] = ()
-) -> list[Claim]:
+def claims(text: str, *, sheet: MatchSheet | None = None, placeholders: Sequence[Placeholder] = ()) -> list[Claim]:
     """All that a text claims, in the order of the text."""
     reading = read(text, sheet, placeholders)
     found: list[Claim] = []
@@ -287,7 +157,7 @@ def claims(
             found.append(
                 Claim(kind=Kind.MEMBER, span=span, text=text[slice(*span)], side=mention.side, player=mention.name)
             )
-    for sentence in _sentences(reading):
+    for sentence in sentences(reading):
         counts = list(_counts(sentence))
         made = [*counts, *_scores(sentence)]
         for each in _actions(sentence):  # to count a thing is not to say that it happens
@@ -297,20 +167,7 @@ def claims(
     return sorted(found, key=lambda each: each.span)
 
 
-def _sentences(reading: Reading) -> Iterator[_Sentence]:
-    here, topic, person = 0, None, None
-    ends = [match.end() for match in BOUNDARY.finditer(reading.masked)]
-    for end in [*ends, len(reading.masked)]:
-        sentence = _Sentence(reading, here, end, topic, person)
-        if sentence.text.strip():
-            yield sentence
-            named = [each for at, each in sentence.mentions(NAMED) if each.side is not Side.NONE]
-            topic = named[0] if named else topic
-            person = next((each for each in named if each.char == PLAYER), person)
-        here = end
-
-
-def _actions(sentence: _Sentence) -> Iterator[Claim]:
+def _actions(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     told: set[tuple[Act, Outcome | None, Side]] = set()
     taken: list[tuple[int, int, Act]] = []
@@ -320,14 +177,14 @@ def _actions(sentence: _Sentence) -> Iterator[Claim]:
                 continue
             if rule.tidy is not None and rule.tidy.search(text[: match.start()]):
                 continue
-            if rule.hedged and HEDGE.search(_clause(text, match.start())):
+            if rule.hedged and HEDGE.search(clause(text, match.start())):
                 continue
             if rule.act is Act.GOAL and OVERRULED.search(text):
                 continue
             side, who = _whose(sentence, rule, match)
             if side is Side.NONE and rule.role in ("any", "team", "goal kick", "last"):
                 continue
-            past = rule.act in _CARDS and _PAST.search(text) is not None
+            past = rule.act in CARDS and PAST.search(text) is not None
             if rule.act is Act.YELLOW and not past and _is_second(text, taken):
                 continue
             taken.append((match.start(), match.end(), rule.act))
@@ -342,7 +199,9 @@ def _actions(sentence: _Sentence) -> Iterator[Claim]:
                 side=side,
                 act=rule.act,
                 outcome=rule.outcome,
-                player=who.name if who is not None and who.char == PLAYER and sentence.plainly(who, match.start()) else "",
+                player=who.name
+                if who is not None and who.char == PLAYER and sentence.plainly(who, match.start())
+                else "",
                 past=past,
             )
     yield from _periods(sentence)
@@ -352,13 +211,7 @@ def _is_second(text: str, taken: Sequence[tuple[int, int, Act]]) -> bool:
     return any(act is Act.SECOND_YELLOW for _, _, act in taken)
 
 
-def _clause(text: str, place: int) -> str:
-    """What stands in front of a place in its clause."""
-    starts = [match.end() for match in CLAUSE.finditer(text, 0, place)]
-    return text[starts[-1] if starts else 0 : place]
-
-
-def _whose(sentence: _Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side, Mention | None]:
+def _whose(sentence: Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side, Mention | None]:
     """Whose act it is: named by the pattern, else by the rule's role."""
     for group in (name for name in match.re.groupindex if match[name]):
         place = match.start(group)
@@ -384,35 +237,36 @@ def _whose(sentence: _Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side,
     if rule.role == "team":
         main = sentence.main(place, TEAM) or sentence.main(place)
     elif rule.role == "goal kick":  # the side that defends: named behind 'for', or at the head of its own sentence
-        own = [(at, each) for at, each in sentence.mentions(TEAM) if re.match(r" (?:will |now )?(?:have|take|get|restart)", sentence.text[at + 1 :])]
+        own = [
+            (at, each)
+            for at, each in sentence.mentions(TEAM)
+            if re.match(r" (?:will |now )?(?:have|take|get|restart)", sentence.text[at + 1 :])
+        ]
         main = own[-1][1] if own else None
     else:
         main = sentence.main(place)
+        if main is None and rule.act is Act.SHOT:
+            main = sentence.topic  # 'it goes wide': the shot that was spoken of
     return (Side.NONE, None) if main is None else (main.side, main)
 
 
-_PERIODS: tuple[tuple[Act, re.Pattern[str]], ...] = (
-    (Act.HALF_START, re.compile(r"\b(?:first|second) half (?:\w+ ){0,2}(?:started|starts|begins|begun|underway|gets (?:underway|going)|kicks off)|start of the (?:first|second) half|\b(?:kick-off|we are underway|back underway)")),
-    (Act.HALF_END, re.compile(r"\bend of the (?:first|second) half|\b(?:first|second) half (?:is over|ends|comes to an end)|\bhalf-time whistle|\bfull-time whistle|\bfinal whistle")),
-    (Act.ADDED_TIME, re.compile(rf"\b(?P<n>{NUMBER}) (?:more )?(?:min\.?|minutes?) (?:of )?(?:(?:added|stoppage|injury|additional|extra) time|(?:will be|to be|are|have been|is|being) added|added)|\b(?P<n2>{NUMBER}) (?:added|additional|extra) minutes?")),
-)  # fmt: skip
-
-
-def _periods(sentence: _Sentence) -> Iterator[Claim]:
-    for act, pattern in _PERIODS:
+def _periods(sentence: Sentence) -> Iterator[Claim]:
+    for act, pattern in PERIODS:
         if (match := pattern.search(sentence.text)) is not None:
             count = value(match["n"] or match["n2"]) if act is Act.ADDED_TIME else None
             half = None
             if act is not Act.ADDED_TIME and (named := re.search(r"\b(first|second) half", match[0])):
                 half = value(named[1])
             span = sentence.span(match.start(), match.end())
-            yield Claim(kind=Kind.ACTION, span=span, text="", act=act, count=count, half=half)
+            main = sentence.main(match.start()) if act is Act.HALF_START and "kick" in sentence.text else None
+            side = Side.NONE if main is None else main.side
+            yield Claim(kind=Kind.ACTION, span=span, text="", side=side, act=act, count=count, half=half)
 
 
-def _counts(sentence: _Sentence) -> Iterator[Claim]:
+def _counts(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     spans: list[tuple[int, int]] = []
-    for pattern in (_ORDINAL_THING, _ORDINAL_OF, _CARDINAL, _TIMES, _FEAT):
+    for pattern in (ORDINAL_THING, ORDINAL_OF, CARDINAL, TIMES, FEAT):
         for match in pattern.finditer(text):
             if any(a < match.end() and match.start() < b for a, b in spans):
                 continue
@@ -421,7 +275,7 @@ def _counts(sentence: _Sentence) -> Iterator[Claim]:
                 yield made
 
 
-def _count(sentence: _Sentence, pattern: re.Pattern[str], match: re.Match[str]) -> Claim | None:
+def _count(sentence: Sentence, pattern: re.Pattern[str], match: re.Match[str]) -> Claim | None:
     text, before = sentence.text, sentence.text[: match.start()]
     groups = match.groupdict()
     if groups.get("feat"):
@@ -437,11 +291,11 @@ def _count(sentence: _Sentence, pattern: re.Pattern[str], match: re.Match[str]) 
         thing = groups.get("thing")
         if thing is None:
             act = Act.GOAL
-        elif (known := _THINGS.get(thing)) is None:
+        elif (known := THINGS.get(thing)) is None:
             return None
         else:
             act = known
-    if HEDGE.search(_clause(text, match.start())):
+    if HEDGE.search(clause(text, match.start())):
         return None
     tail = text[match.end() :]
     if act is Act.SHOT and re.search(r"\bat (?:the|his) $", before):
@@ -458,17 +312,28 @@ def _count(sentence: _Sentence, pattern: re.Pattern[str], match: re.Match[str]) 
         who = sentence.at(own.start("by"))
     else:
         who = sentence.main(place)
-    if own is not None and own["pronoun"] in ("their", "it", "that", "this"):
+    if own is not None and own["pronoun"] == "their":
         by_player = False
     elif who is not None and who.char == PLAYER:
         by_player = True
-    everyone = own is None and behind is None and re.search(r"\bthe $", before) is not None and _ALL.match(tail.lstrip())
-    if act is Act.YELLOW and by_player:
+    everyone = (
+        own is None
+        and behind is None
+        and re.search(r"\bthe $", before) is not None
+        and WHOLE_MATCH.match(tail.lstrip())
+    )
+    if act is Act.YELLOW and by_player and number == 2:
         return None  # a player's second yellow card is an act of its own
-    if pattern is _ORDINAL_THING and own is None and behind is None and not everyone and not re.search(r"\b(?:the|a|another) $", before):
+    if (
+        pattern is ORDINAL_THING
+        and own is None
+        and behind is None
+        and not everyone
+        and not re.search(r"\b(?:the|a|another) $", before)
+    ):
         return None
-    since = _SINCE.search(text)
-    half_word = _THIS_HALF.search(text)
+    since = SINCE.search(text)
+    half_word = THIS_HALF.search(text)
     half = None if half_word is None else value(half_word["half"]) if half_word["half"] else 0
     return Claim(
         kind=Kind.COUNT,
@@ -484,30 +349,33 @@ def _count(sentence: _Sentence, pattern: re.Pattern[str], match: re.Match[str]) 
     )
 
 
-def _scores(sentence: _Sentence) -> Iterator[Claim]:
+def _scores(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
-    for match in _SCORE.finditer(text):
+    for match in SCORE.finditer(text):
         a, b = match["a"] or match["a2"], match["b"] or match["b2"]
-        if re.search(r"\b(?:from|formation|shape|aggregate|won|last|previous)\b", text[max(0, match.start() - 25) : match.end() + 14]):
+        if re.search(
+            r"\b(?:from|formation|shape|aggregate|won|last|previous)\b",
+            text[max(0, match.start() - 25) : match.end() + 14],
+        ):
             continue
         if re.match(r"\s*(?:min|%|metres|yards)", text[match.end() :]):
             continue
         score = value(a), 0 if b == "nil" else value(b)
         main = sentence.main(match.start())
-        leads = _LEADS.search(text[max(0, match.start() - 30) : match.end() + 20]) is not None
+        leads = LEADS.search(text[max(0, match.start() - 30) : match.end() + 20]) is not None
         side = main.side if main is not None else Side.NONE
         span = sentence.span(*match.span())
         yield Claim(kind=Kind.SCORE, span=span, text="", score=score, side=side, relative=leads and score[0] > score[1])
-    for match in _NIL.finditer(text):
-        if _SCORE.search(match[0]) is None:
+    for match in NIL.finditer(text):
+        if SCORE.search(match[0]) is None:
             yield Claim(kind=Kind.SCORE, span=sentence.span(*match.span()), text="", score=(0, 0))
     spans: list[tuple[int, int]] = []
-    for pattern, fixed, hedged in reversed(_MARGINS):
+    for pattern, fixed, hedged in reversed(MARGINS):
         for match in pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end in spans):
                 continue
-            clause = _clause(text, match.start())
-            if hedged and (HEDGE.search(clause) or SCORE_HEDGE.search(clause)):
+            before = clause(text, match.start())
+            if hedged and (HEDGE.search(before) or SCORE_HEDGE.search(before)):
                 continue
             margin = fixed
             if margin is None:
@@ -537,13 +405,13 @@ _COUNTED: dict[Act, tuple[Label, ...]] = {
 }
 # Which acts a claim of one can mean, besides that one.
 _SAME: dict[Act, frozenset[Act]] = {
-    Act.SHOT: frozenset({Act.GOAL, Act.PENALTY}),
+    Act.SHOT: frozenset({Act.GOAL}),
     Act.YELLOW: frozenset({Act.SECOND_YELLOW}),
     Act.RED: frozenset({Act.SECOND_YELLOW}),
     Act.CLEARANCE: frozenset({Act.INTERCEPTION}),
     Act.INTERCEPTION: frozenset({Act.CLEARANCE}),
 }
-_OPEN = frozenset({Act.CROSS, Act.POSSESSION, Act.INTERCEPTION, Act.KEEPER, Act.GOAL_KICK, Act.INJURY})
+_OPEN = frozenset({Act.CROSS, Act.PASS, Act.POSSESSION, Act.INTERCEPTION, Act.KEEPER, Act.GOAL_KICK, Act.INJURY})
 _ON = frozenset({Outcome.ON_TARGET, Outcome.SAVED, Outcome.GOAL})
 _OFF = frozenset({Outcome.OFF_TARGET, Outcome.WIDE, Outcome.OVER, Outcome.WOODWORK})
 
@@ -577,7 +445,7 @@ def _check_action(claim: Claim, truth: Truth) -> Finding:
         alike = [each for each in alike if each.side is claim.side]
         if not alike:
             return Finding.CONTRADICTS
-    if claim.act in _CARDS | {Act.OFFSIDE} and claim.player and any(each.player for each in alike):
+    if claim.act in CARDS | {Act.OFFSIDE} and claim.player and any(each.player for each in alike):
         alike = [each for each in alike if each.player == claim.player]
         if not alike:
             return Finding.CONTRADICTS
@@ -595,7 +463,9 @@ def _check_action(claim: Claim, truth: Truth) -> Finding:
 
 
 def _compare(said: Outcome, known: Outcome | None) -> Finding:
-    if known is None or (said is Outcome.BLOCKED) != (known is Outcome.BLOCKED) and known in (Outcome.ON_TARGET, Outcome.OFF_TARGET):
+    if known is None or (
+        (said is Outcome.BLOCKED) != (known is Outcome.BLOCKED) and known in (Outcome.ON_TARGET, Outcome.OFF_TARGET)
+    ):
         return Finding.UNKNOWN  # SoccerNet calls a blocked shot either
     if said is known:
         return Finding.AGREES
@@ -609,7 +479,7 @@ def _compare(said: Outcome, known: Outcome | None) -> Finding:
 
 
 def _implied(act: Act, pool: Sequence[Fact]) -> list[Fact]:
-    """What follows by the laws: a foul or an offside gives the other side a free kick, a saved shot a ball the keeper has."""
+    """What follows: a foul or an offside gives the others a free kick, and what a keeper saved he has or had."""
     if act is Act.FREE_KICK:
         return [replace(each, act=act, side=each.side.other) for each in pool if each.act in (Act.FOUL, Act.OFFSIDE)]
     if act is Act.KEEPER:

@@ -31,9 +31,7 @@ _LABELS: dict[CaptionClass, str] = {
     _C.START: "whistle",
     _C.END: "whistle",
 }
-_IMPORTANT = frozenset(
-    {_C.GOAL, _C.OWN_GOAL, _C.RED_CARD, _C.SECOND_YELLOW_CARD, _C.PENALTY, _C.PENALTY_MISSED}
-)
+_IMPORTANT = frozenset({_C.GOAL, _C.OWN_GOAL, _C.RED_CARD, _C.SECOND_YELLOW_CARD, _C.PENALTY, _C.PENALTY_MISSED})
 _CLASSES = {_C.PENALTY_MISSED: _C.PENALTY}  # as the real files count it
 _FACTS = {DeedKind.GOAL: "1", DeedKind.YELLOW: "2", DeedKind.RED: "3", DeedKind.SECOND_YELLOW: "3"}
 
@@ -83,7 +81,9 @@ def _row(fixture: Fixture, halves: Sequence[Trace], number: int, told: Told) -> 
     trace = next(each for each in halves if each.half == told.half)
     moment = told.moment
     first = trace.deeds[moment.deeds[0]].step
-    rng = stream(fixture.seed, "timing", fixture.world.value, fixture.index, told.half, first, moment.kind.value, number)
+    rng = stream(
+        fixture.seed, "timing", fixture.world.value, fixture.index, told.half, first, moment.kind.value, number
+    )
     written = _within(moment.known + _delay(rng), trace)
     near = _within(moment.at + _miss(rng), trace)
     row: dict[str, Any] = {
@@ -157,8 +157,12 @@ def _facts(fixture: Fixture, halves: Sequence[Trace], side: Side) -> Mapping[int
             minute = f"{int((trace.clock_start + deed.at) // 60) + 1}'"
             if deed.kind is DeedKind.SUBSTITUTION and deed.other is not None:
                 on, off = club.squad[deed.player], club.squad[deed.other]
-                found.setdefault(deed.other, []).append({"type": "4", "time": minute, "description": f"Replaced by {on.name}"})
-                found.setdefault(deed.player, []).append({"type": "5", "time": minute, "description": f"Came on for {off.name}"})
+                found.setdefault(deed.other, []).append(
+                    {"type": "4", "time": minute, "description": f"Replaced by {on.name}"}
+                )
+                found.setdefault(deed.player, []).append(
+                    {"type": "5", "time": minute, "description": f"Came on for {off.name}"}
+                )
             elif (kind := _FACTS.get(deed.kind)) is not None:
                 text = {"1": "Goal", "2": "Yellow Card", "3": "Red Card"}[kind]
                 found.setdefault(deed.player, []).append({"type": kind, "time": minute, "description": text})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from streamsoccer.claims import Act, Fact, Outcome, Truth
 from streamsoccer.clock import MatchTime
 from streamsoccer.domain import Action, Coach, MatchSheet, Player, Side, Tally
-from streamsoccer.league.moments import awarded
+from streamsoccer.league.scene import awarded
 from streamsoccer.league.telling import Told
 from streamsoccer.league.truth import Deed, DeedKind, Trace
 from streamsoccer.league.truth import Outcome as Ended
@@ -80,7 +80,11 @@ def facts(fixture: Fixture, trace: Trace, deed: Deed) -> Iterator[Fact]:
         case DeedKind.GOAL:
             own = bool(deed.detail.get("own_goal"))
             made = fact(Act.GOAL, outcome=Outcome.GOAL)
-            yield made if not own else Fact(act=made.act, side=made.side, outcome=made.outcome, half=made.half, second=made.second)
+            yield (
+                made
+                if not own
+                else Fact(act=made.act, side=made.side, outcome=made.outcome, half=made.half, second=made.second)
+            )
         case DeedKind.SAVE:
             yield Fact(act=Act.SHOT, side=deed.side.other, outcome=Outcome.SAVED, half=trace.half, second=deed.at)
         case DeedKind.BLOCK:
@@ -89,11 +93,14 @@ def facts(fixture: Fixture, trace: Trace, deed: Deed) -> Iterator[Fact]:
             yield fact(Act.INTERCEPTION)
         case DeedKind.PASS if deed.outcome is Ended.COMPLETE:
             yield fact(Act.POSSESSION)
+            yield fact(Act.PASS)
+        case DeedKind.PASS:
+            yield fact(Act.PASS)
         case DeedKind.BALL_OUT if not deed.detail.get("stopped"):
             restart, side = awarded(trace, deed)
             yield fact(_RESTARTS[restart], side)
         case DeedKind.KICK_OFF if deed is trace.deeds[0]:
-            yield fact(Act.HALF_START, Side.NONE)
+            yield fact(Act.HALF_START)
         case DeedKind.PERIOD_END:
             yield fact(Act.HALF_END, Side.NONE)
         case DeedKind.ADDED_TIME:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,9 @@ from numpy.random import Generator
 from streamsoccer.actions import CaptionClass
 from streamsoccer.domain import Side
 from streamsoccer.league.grammar import Person, Sentence, load, polish
-from streamsoccer.league.moments import Moment, Who, moments
+from streamsoccer.league.moments import moments
 from streamsoccer.league.names import WorldName
+from streamsoccer.league.scene import Moment, Who
 from streamsoccer.league.truth import Deed, DeedKind, Tallies, Trace
 from streamsoccer.league.world import Fixture, stream
 
@@ -47,11 +49,12 @@ _ODDS: dict[CaptionClass, float] = {
     _C.END: 0.3,
     _C.ADDED_TIME: 0.35,
 }
-_TAILS: dict[CaptionClass, float] = {
-    _C.SHOT_OFF_TARGET: 0.5, _C.SAVE: 0.5, _C.GOAL: 0.4, _C.CORNER: 0.45, _C.LEAD_TO_CORNER: 0.3, _C.FREE_KICK: 0.4,
-    _C.CLEARANCE: 0.5, _C.BALL_OUT: 0.9, _C.FOUL: 0.5, _C.YELLOW_CARD: 0.5, _C.OFFSIDE: 0.6, _C.SUBSTITUTION: 0.55,
-    _C.INJURY: 0.35,
+_TAILS: dict[CaptionClass, float] = {  # how often a remark follows; a second one half as often
+    _C.SHOT_OFF_TARGET: 0.78, _C.SAVE: 0.78, _C.GOAL: 0.7, _C.CORNER: 0.76, _C.LEAD_TO_CORNER: 0.45, _C.FREE_KICK: 0.6,
+    _C.CLEARANCE: 0.78, _C.BALL_OUT: 0.95, _C.FOUL: 0.78, _C.YELLOW_CARD: 0.76, _C.OFFSIDE: 0.75, _C.SUBSTITUTION: 0.72,
+    _C.INJURY: 0.5,
 }  # fmt: skip
+_WORD = re.compile(r"\b[a-z]{4,}\b")  # what two remarks on one moment may not share
 _GAP = 8.0  # seconds between sentences, but for what nobody may miss
 _LATELY = 10  # minutes that 'lately' looks back
 _ROLES = {
@@ -82,7 +85,7 @@ def tell(fixture: Fixture, halves: Sequence[Trace]) -> list[Told]:
     """The sentences of a match in the order in which they are written. The past decides alone, moment by moment."""
     rng = stream(fixture.seed, "words", fixture.world.value, fixture.index)
     eager = float(min(1.35, max(0.7, rng.normal(1.0, 0.13))))
-    budget = {kind: float(rng.random()) for kind in _RATES}
+    budget = {kind: float(rng.random()) - 0.5 for kind in _RATES}
     told: list[Told] = []
     past: list[tuple[int, Deed]] = []
     for trace in halves:
@@ -132,9 +135,15 @@ def _write(
         text = grammar.tell(rule, facts, people, rng, everything=everything)
         if text is None:
             return None
-        if f"{rule}.tail" in grammar.rules and rng.random() < _TAILS.get(moment.kind, 0.4):
+        odds = _TAILS.get(moment.kind, 0.4) if f"{rule}.tail" in grammar.rules else 0.0
+        remarks: set[str] = set()
+        while rng.random() < odds:
             tail = grammar.tell(f"{rule}.tail", facts, people, rng, everything=everything)
-            text = f"{text} {tail}" if tail is not None and tail not in text else text
+            words = set(_WORD.findall(tail or ""))
+            if tail is not None and tail not in text and not words & remarks:
+                text = f"{text} {tail}"
+                remarks |= words
+            odds *= 0.78
         sentence = polish(text)
         if sentence.anonymized not in said:
             break
@@ -155,9 +164,7 @@ def _people(fixture: Fixture, moment: Moment) -> dict[str, Person]:
     return people
 
 
-def _facts(
-    fixture: Fixture, trace: Trace, moment: Moment, past: Sequence[tuple[int, Deed]]
-) -> dict[str, object]:
+def _facts(fixture: Fixture, trace: Trace, moment: Moment, past: Sequence[tuple[int, Deed]]) -> dict[str, object]:
     """The moment's facts, and what the match so far adds to them."""
     half, now = past[-1]
     own = 0 if moment.side is Side.HOME else 1

@@ -7,8 +7,8 @@ TEXT = """
 *2 {Q} is replaced by {P}.
 *2 {P} comes on for {Q}.
 {coach} makes a change. {P} replaces {Q}.
-{coach} {decides} and {P} comes on for {Q}.
-{coach} {decides}: {Q} {leaves} and is replaced by {P}.
+~ {coach} {decides} and {P} comes on for {Q}.
+~ {coach} {decides}: {Q} {leaves} and is replaced by {P}.
 {coach} turns to his bench and brings on {P} for {Q}.
 {coach} sends on {P} in place of {Q}, who {leaves}.
 Substitution. {Q} {leaves} and is replaced by {P}.
@@ -20,7 +20,7 @@ The fourth official holds up the board. {P} comes on for {Q}.
 {Q} {leaves} and {P} comes on in his place.
 {T} make a substitution. {P} replaces {Q}.
 {T} bring on {P} as a substitute for {Q}.
-{T} freshen things up, with {P} replacing {Q}.
+~ {T} freshen things up, with {P} replacing {Q}.
 Fresh legs for {T}: {P} replaces {Q}.
 [like] A straight swap, {role} for {role}: {P} comes on for {Q}.
 [role] {P}, a {role}, comes on for {Q}.
@@ -71,6 +71,11 @@ makes his way to the touchline
 [Q booked,!injured] {Q} was booked earlier, which may have played a part.
 [Q booked,!injured] {Q} was on a booking, so it may be wise.
 [margin=-1] {T} are chasing an equaliser.
+A warm ovation accompanies the switch of shirts.
+Tactical whiteboards are being consulted.
+The newcomer sprints straight into position.
+Stamina is becoming an issue for several players.
+Reinforcements, then.
 [margin=-1] {T}, a goal behind, need a spark.
 [margin<=-2] At {score}, {T} have little to lose.
 [margin=1] {T} lead {own} and want to keep it that way.
@@ -81,10 +86,27 @@ makes his way to the touchline
 Let us see what he can offer.
 He gets his final instructions from the touchline.
 No rush to leave.
-A tactical alteration.
+~ A tactical alteration.
+The formation may be tweaked as well.
+He joins the fray with plenty of enthusiasm.
+~ Versatility is his trademark.
+An injection of pace, in theory.
+Rotation is part of the plan.
+The crowd acknowledges an industrious shift.
+~ A chance to impress.
+Minutes have been hard to come by for him lately.
+The warm-up is over, the real thing begins.
+Instructions are passed on to the captain.
+It has been coming, judging by the activity on the touchline.
+~ An embrace between the two on the line.
+His legs had gone.
+Squad depth matters on days like this.
+The tracksuit is off.
+~ A gamble, albeit a calculated one.
+~ The dressing room awaits.
 A pat on the back and on he goes.
 ~ A bold roll of the dice, some might say.
-He shakes hands with everybody in reach.
+~ He shakes hands with everybody in reach.
 He has been warming up for a while.
 ~ A curious decision, on the face of it.
 [!injured] {Q} gave his all.
@@ -104,7 +126,7 @@ The game is interrupted because {P} {holds}. {treatment}
 [plays on] {P} is back on his feet after receiving treatment.
 [plays on] After some treatment for an injury, {P} is able to carry on.
 [plays on] {P} had looked injured, but he is moving freely again.
-[plays on] Good news: the injury to {P} is not serious and he continues.
+~ [plays on] Good news: the injury to {P} is not serious and he continues.
 [goes off] {P} is in pain and it does not look good. {treatment}
 [goes off] {P} limps towards the touchline with an injury. His day is done.
 [goes off] The injury to {P} looks bad, and he signals to the bench.
@@ -121,7 +143,7 @@ on the turf with an injury
 @holds
 is feeling his ankle
 is holding his knee
-is rubbing his calf
+~ is rubbing his calf
 is in discomfort
 is clearly in pain
 has gone to ground in pain
@@ -139,7 +161,7 @@ The medical staff are on the pitch.
 The physios attend to him.
 He receives treatment.
 {referee} stops the game so that he can receive treatment.
-{referee} calls for the physio.
+~ {referee} calls for the physio.
 Treatment is needed.
 ~ Out comes the magic sponge, so to speak: treatment is under way.
 The stretcher is not needed, it seems, only treatment.
@@ -147,10 +169,18 @@ The stretcher is not needed, it seems, only treatment.
 @injury.tail
 Let us hope it is nothing serious.
 Both sets of players take a drink.
+The bench looks concerned.
+A limping gait tells its own story.
 [plays on] He will try to run it off.
 [goes off] {T} prepare a change.
 [subs>=2,goes off] {T} have already made {subs:n} substitutions.
-A worry for {coach}.
+~ A worry for {coach}.
+He tests the joint gingerly.
+~ Sympathetic applause from all sides.
+~ Nobody wants to see that.
+~ The diagnosis will have to wait.
+A precaution, one hopes.
+Ice and strapping are at the ready.
 ~ A furrowed brow or two on the bench.
 The crowd wait patiently.
 The break in play suits the tired.

@@ -41,15 +41,59 @@ TEXT = """
 
 @regret
 A let-off for {O}.
+He glances at the turf as if to blame it.
+The stands let out a collective sigh.
+Composure deserted him.
+Careless, considering the space he had.
+The stadium gasps, then groans.
+A gasp, a murmur, and play resumes.
+His balance was betrayed by the pace of the ball.
+Twice the patience would have brought twice the reward.
+Spectacular in intent, pedestrian in effect.
+A wayward finish to a promising passage of play.
+He stands motionless, staring at the spot.
+A scuff here, a slip there.
+~ Rusty in front of goal, it seems.
+The trajectory was never right.
+Eagerness got in the way.
+He clasps his head in both hands.
+That one will feature in nobody's album.
+The laces met the ball, the accuracy did not follow.
+Sloppy, by his standards.
+A glimmer of promise for {T}.
+A more selfless player would have squared it.
+The backswing was long, the outcome short.
+~ An instinctive effort more than a considered one.
+The swerve deceived nobody.
+The spectators behind the goal ducked.
+A better first touch would have made it simpler.
+The shape of the body was all wrong.
+His stride pattern let him down.
+~ He opened up his body too early.
+~ The keeper shepherded it out with his eyes.
+It had menace, if not direction.
+He was off balance as he struck it.
+It took a wicked bobble just before contact.
+The wind may have played its part.
+~ Hardly a shot to remember.
+An adventurous choice, an ordinary result.
+His frustration is plain to see.
+A striker in better form buries that.
+Credit the movement, if not the finish.
+The build-up merited more.
+~ A spoonful of luck would have helped.
+~ His radar needs recalibrating.
+~ It had more ambition than geometry.
+~ The execution belied his reputation.
 The technique deserved a better finish.
 He will want that one back.
-He knows he should have done better.
+~ He knows he should have done better.
 Plenty of power, precious little precision.
-The idea was sound, the execution less so.
-He leaned back at the crucial instant.
+~ The idea was sound, the execution less so.
+~ He leaned back at the crucial instant.
 Snatched at, in truth.
 A wasted opportunity for {T}.
-That was a (presentable|decent|rare|genuine|respectable|handsome) chance.
+~ That was a (presentable|decent|rare|genuine|respectable|handsome) chance.
 ~ {T} rue their profligacy.
 He had more time than he thought.
 He took his eye off it.
@@ -78,21 +122,21 @@ Rushed, with options either side of him.
 Goal kick to {O}.
 The ball runs out of play and {O} have a goal kick.
 It will be a goal kick for {O}.
-{O} will get the game going again from a goal kick.
+~ {O} will get the game going again from a goal kick.
 ~ Their rivals can breathe again, goal kick for {O}.
 
 @chance!
 What a chance!
 So close!
 Nearly!
-Ooh!
+~ Ooh!
 Oh, that was near!
 Inches away!
 [big] A gilt-edged opening!
 [big] A glorious chance goes begging!
 Danger here.
 Here is an opening.
-A sight of goal.
+~ A sight of goal.
 ~ Hearts in mouths!
 Not far off.
 Hold on, space here.
@@ -130,7 +174,7 @@ soars
 [from=cross,Q] meets (the|a) {teasing} cross from {Q}
 [from=cross,Q] gets on the end of {Q}'s {teasing} cross
 [from=cross,Q] attacks {Q}'s {teasing} delivery
-[from=cross,Q] reaches {Q}'s {teasing} ball from the flank
+~ [from=cross,Q] reaches {Q}'s {teasing} ball from the flank
 ~ [from=cross,Q] ghosts in to meet {Q}'s {teasing} centre
 [from=corner,Q] gets to {Q}'s {teasing} corner
 [from=corner,Q] is first to the corner from {Q}
@@ -144,15 +188,15 @@ soars
 [from=pass,Q] takes {Q}'s pass in his stride
 [from=pass,Q] latches on to a {weighted} ball from {Q}
 [from=pass,Q] receives the ball from {Q}
-[from=pass,Q] is picked out by {Q}
-[from=pass,Q] runs on to {Q}'s {weighted} pass
-[from=pass,Q] takes a touch to kill {Q}'s {weighted} pass
+~ [from=pass,Q] is picked out by {Q}
+~ [from=pass,Q] runs on to {Q}'s {weighted} pass
+~ [from=pass,Q] takes a touch to kill {Q}'s {weighted} pass
 [from=pass,Q] links up with {Q}
 [from=pass,Q] is teed up by {Q}
 ~ [from=pass,Q] cushions {Q}'s {weighted} pass
 ~ [from=pass,Q] gratefully accepts {Q}'s {weighted} pass
 [from=dribble,D] glides past {D}
-[from=dribble,D] leaves {D} for dead
+~ [from=dribble,D] leaves {D} for dead
 [from=dribble,D] wriggles away from {D}
 [from=dribble,D] outfoxes {D}
 [from=dribble] dances through a challenge
@@ -162,11 +206,11 @@ soars
 [from=rebound] is quickest to react to the rebound
 [from=rebound] gets to the second ball first
 ~ [from=rebound] feeds off the scraps
-[from=none,how=kick] spots a gap
+~ [from=none,how=kick] spots a gap
 [from=none,how=kick] looks up
 [from=none,how=kick] gathers momentum
 [from=none,how=kick] shifts the ball on to his stronger side
-[from=none,how=kick] carries the ball forward
+~ [from=none,how=kick] carries the ball forward
 [from=none,how=kick] takes aim
 [from=none,how=kick] gets the ball out of his feet
 [from=none,how=kick] needs no second invitation
@@ -197,32 +241,32 @@ soars
 [from=none,how=header] an aerial battle
 [from=none,how=volley] a moment of suspense
 [from=set] a short run-up
-[from=set] a long wait at the free kick
+[from=set] a long wait
 [from=pass/cross/dribble] a {tidy} move
 ~ [from=pass/cross/dribble] some {tidy} approach work
 
 @teasing
 teasing
 inviting
-whipped
-curling
+~ whipped
+~ curling
 looping
-dangerous
+~ dangerous
 measured
 floated
 deep
-inswinging
+~ inswinging
 wicked
-tantalising
+~ tantalising
 hanging
-swerving
-early
+~ swerving
+~ early
 dinked
 ~ arrowed
 ~ devilish
-driven
+~ driven
 accurate
-fizzing
+~ fizzing
 
 @weighted
 well-weighted
@@ -237,7 +281,7 @@ perceptive
 delicate
 threaded
 first-time
-sideways
+~ sideways
 angled
 square
 probing
@@ -245,7 +289,7 @@ reverse
 ~ disguised
 ~ visionary
 forward
-slide-rule
+~ slide-rule
 cute
 measured
 
@@ -254,10 +298,10 @@ feeds
 picks out
 finds
 plays in
-sets up
+~ sets up
 tees up
 releases
-spots the run of
+~ spots the run of
 slips the ball to
 lays it off for
 squares it for
@@ -275,15 +319,15 @@ works it to
 [how=header] sends a {fierce} header {towards}
 [how=header] nods the ball {towards}
 [how=header] plants a {fierce} header {towards}
-[how=header] twists to head the ball {towards}
+~ [how=header] twists to head the ball {towards}
 ~ [how=header] thumps a header {towards}
 [how=volley] volleys {towards}
-[how=volley] meets it on the volley
+~ [how=volley] meets it on the volley
 [how=volley] catches it on the volley and sends it {towards}
 [how=volley] lashes a {fierce} volley {towards}
 ~ [how=volley] unfurls a {fierce} volley {towards}
 [how=kick] shoots {towards}
-[how=kick] pulls the trigger
+~ [how=kick] pulls the trigger
 [how=kick] fires a {fierce} shot {towards}
 [how=kick] lets fly
 [how=kick] curls one {towards}
@@ -293,7 +337,7 @@ works it to
 [how=kick] drags a {fierce} shot {towards}
 [how=kick] hits a {fierce} strike {towards}
 [how=kick] tries his luck
-[how=kick] swings a boot at it
+~ [how=kick] swings a boot at it
 [how=kick] prods the ball {towards}
 [how=kick] side-foots it {towards}
 [how=kick] whips a {fierce} shot {towards}
@@ -309,7 +353,7 @@ works it to
 @power
 power
 placement
-the spectacular
+~ the spectacular
 precision
 accuracy over force
 ~ sheer force
@@ -323,18 +367,18 @@ vicious
 dipping
 rasping
 hopeful
-tame
+~ tame
 crisp
 swerving
 [height=high] rising
-[height=low] skidding
+~ [height=low] skidding
 [height=low] bouncing
 ~ venomous
 ~ stinging
-speculative
+~ speculative
 snap
 first-time
-clean
+~ clean
 scuffed
 [height=low] bobbling
 measured
@@ -344,7 +388,7 @@ weak
 solid
 thunderous
 meaty
-thumping
+~ thumping
 
 @towards
 [aim=left] towards the left post
@@ -372,14 +416,14 @@ on goal
 [outcome=wide] the {effort} goes {just} wide
 [outcome=wide] his {effort} is {just} wide of the {upright}
 ~ [outcome=wide] the {effort} shaves past the upright
-[outcome=wide] the {effort} is dragged wide
-[outcome=wide] he pulls it wide
-[outcome=wide] he cannot keep it from going wide
+~ [outcome=wide] the {effort} is dragged wide
+~ [outcome=wide] he pulls it wide
+~ [outcome=wide] he cannot keep it from going wide
 [outcome=over] the ball {sails} {just} over the bar
 [outcome=over] it {sails} over the crossbar
-[outcome=over] his {effort} {sails} over the top
+~ [outcome=over] his {effort} {sails} over the top
 [outcome=over] the {effort} goes {just} over the crossbar
-[outcome=over] he {lifts} it over the bar
+~ [outcome=over] he {lifts} it over the bar
 [outcome=over] he {lifts} the ball {just} over the crossbar
 [outcome=over] the {effort} {sails} into the stands
 ~ [outcome=over] the {effort} disappears into row Z
@@ -410,8 +454,8 @@ Unluckily
 In the end
 Frustratingly
 ~ Agonisingly
-Predictably
-For all that
+~ Predictably
+~ For all that
 
 @upright
 post
@@ -429,24 +473,24 @@ goes
 rolls
 skids
 slides
-curls
+~ curls
 trickles
 fizzes
 whistles
-bounces
-bends
+~ bounces
+~ bends
 ~ meanders
 swerves
 spins
 dribbles
 skips
-bobbles
+~ bobbles
 streaks
 
 @just
 just
 well
-narrowly
+~ narrowly
 harmlessly
 a fraction
 comfortably
@@ -454,7 +498,7 @@ inches
 some way
 yards
 marginally
-miles
+~ miles
 ~ tantalisingly
 
 @effort
@@ -490,7 +534,7 @@ hooks
 balloons
 skies
 lofts
-steers
+~ steers
 nudges
 clips
 ~ spoons
@@ -502,13 +546,13 @@ thrashes
 rattles
 strikes
 thuds against
-crashes against
+~ crashes against
 comes back off
 smacks against
 bounces off
 hits
 clips
-rebounds off
+~ rebounds off
 ~ kisses
 shakes
 
@@ -516,7 +560,7 @@ shakes
 curls
 whips
 bends
-steps up and strikes
+~ steps up and strikes
 addresses
 blasts
 ~ caresses

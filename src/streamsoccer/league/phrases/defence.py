@@ -37,7 +37,7 @@ TEXT = """
 [by=shot,zone=far] {P} {strikes} from {metres} metres, but {blocked}.
 ~ [by=shot] Brave defending: {P} {meets} and {strikes}, but {blocked}.
 [by=other,X] *2 {X} {clears} as {T} {press.v}.
-[by=other,X] {T} {press.v}, but {X} {clears}.
+~ [by=other,X] {T} {press.v}, but {X} {clears}.
 [by=other,X] {O} are under the cosh, but {X} {clears}.
 [by=other,X] {X} {clears} under pressure from {P}.
 [by=other] {T} {press.v}, but {stopped}.
@@ -49,12 +49,12 @@ swings a {teasing} cross into the area
 puts a {teasing} cross into the middle
 delivers a {teasing} cross
 crosses towards the penalty spot
-whips a {teasing} cross over
+~ whips a {teasing} cross over
 lifts a {teasing} cross towards the far side of the box
 looks up and crosses
 hits an early cross
 gets his cross in
-lofts a {teasing} cross goalwards
+~ lofts a {teasing} cross goalwards
 aims a {teasing} cross at his forwards
 ~ slings over a {teasing} cross
 ~ hoists a {teasing} cross skywards
@@ -67,9 +67,9 @@ goes down the outside and crosses
 @sent cross
 sent a {teasing} cross into the box
 crossed from the flank
-delivered a {teasing} cross
+~ delivered a {teasing} cross
 put a {teasing} cross into the area
-had swung over a {teasing} cross
+~ had swung over a {teasing} cross
 ~ served up a {teasing} cross
 
 @A cross
@@ -108,8 +108,8 @@ A fairly
 [end=cleared] one of the defenders {clears}
 [end=cleared] the opposition's defence {clears}
 [end=cleared] a defender {clears}
-[end=cleared] it is {cleared}
-[end=cleared] {O} have it {cleared}
+~ [end=cleared] it is {cleared}
+~ [end=cleared] {O} have it {cleared}
 [end=cleared] the back line stays alert and {clears}
 ~ [end=cleared,X] the vigilant {X} {clears}
 [end=cut,X] {X} {cuts}
@@ -136,10 +136,10 @@ A fairly
 @nowhere
 comes to nothing
 leads nowhere
-finds nobody
-lacks accuracy
+~ finds nobody
+~ lacks accuracy
 misses its intended target
-yields nothing
+~ yields nothing
 ~ goes begging
 comes to grief
 
@@ -169,7 +169,7 @@ tried a {weighted} pass
 attempted a {weighted} pass
 went long
 looked for a {weighted} ball forward
-had played a {weighted} pass
+~ had played a {weighted} pass
 ~ telegraphed a {weighted} pass
 
 @aims
@@ -178,8 +178,8 @@ aims for
 tries to find
 attempts to pick out
 tries to release
-wants to play in
-goes long towards
+~ wants to play in
+~ goes long towards
 searches for
 attempts a one-two with
 ~ scans the pitch for
@@ -194,7 +194,7 @@ This {weighted} ball
 @read
 [end=cut,X] intercepted by {X}
 [end=cut,X] cut out by {X}
-[end=cut,X] read by {X}
+~ [end=cut,X] read by {X}
 [end=cut,X] picked off by {X}
 [end=cut] intercepted
 [end=cut] cut out
@@ -209,13 +209,13 @@ This {weighted} ball
 @cut
 [end=cut,X] {X} {cuts}
 [end=cut,X] {X} is wise to it and {cuts}
-[end=cut,X] it is intercepted by {X}
+~ [end=cut,X] it is intercepted by {X}
 [end=cut,X] it is read by {X}
-[end=cut] an opponent {cuts}
+~ [end=cut] an opponent {cuts}
 [end=cut] one of the defenders {cuts}
 [end=cut] the opposition's defence {cuts}
 [end=cut] it is intercepted
-[end=cut] it goes straight to an opponent
+~ [end=cut] it goes straight to an opponent
 [end=cleared,X] {X} {clears}
 [end=cleared] one of the defenders {clears}
 [end=claimed,K] {K} {claims} the ball
@@ -239,8 +239,8 @@ This {weighted} ball
 intercepts
 intercepts the pass
 cuts it out
-steps in and intercepts
-reads it and intercepts
+~ steps in and intercepts
+~ reads it and intercepts
 steps across to intercept
 sticks out a leg and intercepts
 nips in to intercept
@@ -259,10 +259,10 @@ takes on his man
 tries to go past his opponent
 sets off on a solo run
 runs at the defence
-tries to dribble his way through
-attempts a trick
+~ tries to dribble his way through
+~ attempts a trick
 looks to break free
-drives forward with the ball at his feet
+~ drives forward with the ball at his feet
 attempts to beat his marker
 tries a step-over
 dips inside
@@ -285,7 +285,7 @@ wanted too many touches
 [X] he is dispossessed by {X}
 [X] {X} makes a {clean} tackle
 [X] {X} stays on his feet and makes a {clean} tackle
-[X] {X} times the tackle well
+~ [X] {X} times the tackle well
 [X] he runs into {X}
 an opponent makes a {clean} tackle
 he is crowded out
@@ -303,7 +303,7 @@ robs
 halts
 stops
 outmuscles
-crowds out
+~ crowds out
 outwits
 ~ pickpockets
 ~ mugs
@@ -312,15 +312,15 @@ bests
 @clean
 clean
 strong
-timely
+~ timely
 sliding
 perfect
 superb
 crunching
-fair
+~ fair
 textbook
 ~ bone-rattling
-well-timed
+~ well-timed
 firm
 
 @blocked
@@ -344,7 +344,7 @@ His {effort} is {bravely} blocked
 bravely
 well
 superbly
-quickly
+~ quickly
 desperately
 bodily
 ~ heroically
@@ -356,7 +356,7 @@ press forward
 push numbers forward
 build pressure
 come forward again
-keep knocking on the door
+~ keep knocking on the door
 throw men forward
 attack in waves
 ~ turn the screw
@@ -374,10 +374,49 @@ commit players forward
 {O} stay compact.
 [X] {Good} anticipation from {X}.
 [X] {X} has read that like a book.
+A commanding presence in that department.
+Discipline without the ball, that is the recipe.
+The holding midfielder dropped in to assist.
+The offensive plan hits a wall again.
+Firmly dealt with, no questions asked.
+Cool under fire.
+The angles were covered from every direction.
+Unspectacular, yet priceless.
+He swept up like a veteran.
+Good habits, drilled over many mornings.
 No way through for {T}.
 {O} defend in numbers.
-A defender's job, done properly.
-The shape of {O} holds firm.
+~ A defender's job, done properly.
+~ The shape of {O} holds firm.
+A textbook reading of the situation.
+Vigilance is a virtue at this level.
+Immaculate timing from the defender.
+~ The screening in front of the area is excellent.
+Numerical superiority did the trick.
+Calm heads prevail.
+He was glued to his opponent.
+The invitation to panic is declined.
+~ Sheer determination settled that duel.
+Nothing fancy, everything effective.
+A little bit of guile and plenty of muscle.
+Mopping up is half the job.
+Communication was the key there.
+The covering runner had it under control.
+Experience tells in moments like that.
+~ He never took his eyes off the ball.
+The distances between the lines were perfect.
+Stubborn resistance from {O}.
+That was dealt with before it became urgent.
+Concentration levels remain high at the back.
+The partnership in the centre looks solid.
+A lovely bit of positional play.
+Rugged rather than refined.
+Hesitation would have been fatal.
+He sensed the danger early.
+The rearguard earns its wages.
+~ A fortress, for the time being.
+~ Belt and braces from {O}.
+~ Parsimonious, this defence.
 The danger passes.
 ~ An unglamorous but invaluable contribution.
 ~ {O} have bolted the door for now.
@@ -397,15 +436,56 @@ Attentive
 Clever
 Tidy
 Committed
-Resolute
+~ Resolute
 ~ Stout
 Wholehearted
-Diligent
+~ Diligent
 
 @attack remark
 The final ball was missing.
 {T} must be more patient there.
-The idea was right.
+~ The runner in support was ignored.
+Tempo without precision is merely haste.
+The final third is proving a puzzle.
+Supporters urge them to shoot on sight.
+A moment of indecision ruined it.
+Nobody gambled on the knockdown.
+They are running into congested avenues.
+Inspiration is at a premium.
+A gentle reminder that patience pays.
+The touch was heavy, the recovery slow.
+Isolated up there, and it shows.
+~ Overcomplicated, that.
+The striker gestures for the ball to be played earlier.
+~ A tighter grip on the ball is needed.
+~ Cutting edge is what this side lacks.
+Their combinations have been wayward.
+~ An overlap was available on the outside.
+Momentum is lost again.
+~ The cleverest option is often the plainest.
+It unravels just when it promised something.
+Ponderous in the build-up.
+Telepathy was required and telepathy was absent.
+A lack of ideas is beginning to show.
+The understanding up front is not there yet.
+Intelligent in thought, sloppy in practice.
+It was on for a moment, then it was gone.
+The angle was closed quickly.
+A little disguise would have helped.
+They have tried that route several times.
+~ Imagination is in short supply.
+The weight was wrong by a yard.
+Too elaborate for its own good.
+Someone in the middle throws up his hands.
+~ The rhythm of {T} is stuttering.
+~ They need width, and they need it soon.
+It lacked conviction from start to finish.
+The runner checked his stride and the moment vanished.
+A blind alley, in effect.
+~ Lateral thinking wanted.
+~ Huff and puff, no house blown down.
+~ The blueprint is fine, the bricklaying is not.
+~ The idea was right.
 Too predictable from {T}.
 He had better options.
 [by=cross] The cross needed more height.

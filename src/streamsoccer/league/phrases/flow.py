@@ -5,7 +5,7 @@ TEXT = """
 @ball possession
 *2 {T} {keep}. {poss.remark}
 *2 {T} {keep}.
-{T} {keep}, {looking}.
+~ {T} {keep}, {looking}.
 {Patient} build-up play from {T}, {looking}.
 {Patient} build-up play by {T}. {poss.remark}
 {T} are enjoying a spell of possession. {poss.remark}
@@ -33,16 +33,16 @@ exchange a series of {weighted} passes
 are in control of possession
 are dominating possession at the moment
 circulate possession {nicely}
-are stroking the ball around {nicely}
+~ are stroking the ball around {nicely}
 ~ hog possession
 are monopolising possession
 pass the ball around from side to side
-spread their passes from flank to flank in possession
+~ spread their passes from flank to flank in possession
 
 @nicely
 nicely
 patiently
-calmly
+~ calmly
 with confidence
 with assurance
 neatly
@@ -53,7 +53,7 @@ in midfield
 methodically
 ~ hypnotically
 comfortably
-with purpose
+~ with purpose
 with authority
 
 @Patient
@@ -62,10 +62,10 @@ Careful
 Neat
 Considered
 Measured
-Composed
+~ Composed
 ~ Painstaking
 Deliberate
-Unhurried
+~ Unhurried
 
 @looking
 looking for a gap
@@ -80,14 +80,35 @@ making {O} run
 trying to tire {O} out
 ~ lulling {O} to sleep
 looking for space between the lines
-shifting {O} from side to side
+~ shifting {O} from side to side
 
 @poss.remark
 {O} sit back and wait.
 {O} are chasing shadows.
-{O} keep their shape.
+~ {O} keep their shape.
+Geometry on grass.
+Every lateral pass invites a yawn or a roar.
+Elegance over urgency.
 {O} are not tempted to press.
-Patience is the key.
+~ Patience is the key.
+~ Ball speed is what is missing.
+Cautious, calculating football.
+~ Probing without penetrating.
+The spectators grow restless.
+Recycling the ball is an underrated skill.
+Economical movement, generous passing.
+The full-backs are practically wingers.
+It is chess rather than football at the moment.
+The midfield is the engine of all this.
+Sideways, backwards, sideways again.
+A rest with the ball is the best kind of rest.
+Nobody presses, nobody panics.
+The opposing block stays narrow.
+Somebody has to take a risk eventually.
+~ The rhythm is theirs to dictate.
+Vision is needed more than velocity.
+~ Hypnosis by passing.
+~ A symphony in a minor key.
 A gap will come, they believe.
 [level] At {score}, nobody wants to make the first mistake.
 [margin=1] {T} lead {own} and see no reason to hurry.
@@ -108,7 +129,7 @@ The crowd want something more direct.
 @start of half game
 [half=1] The first half gets underway.
 [half=1] {T} kick off and the first half is underway.
-[half=1] {ref:cap} blows his whistle and the first half gets underway at {venue}.
+[half=1] {ref:cap} blows his whistle and the first half gets underway.
 [half=2] The second half gets underway.
 [half=2] {T} kick off and the second half is underway.
 [half=2,level] The second half gets underway at {score}.

@@ -6,8 +6,8 @@ TEXT = """
 *3 {P} {meets} and {strikes}, but {saves}.
 *3 {P} {meets} and {strikes}. {Saves}.
 *2 {P} {strikes}, but {saves}.
-{chance!} {P} {meets} and {strikes}, but {saves}.
-[K] {K} denies {P}, who {meets} and {strikes}.
+~ {chance!} {P} {meets} and {strikes}, but {saves}.
+~ [K] {K} denies {P}, who {meets} and {strikes}.
 [K] {K} comes up with a {fine} save to deny {P} after {meeting}.
 [K] {P} {strikes}, forcing {K} into a {fine} save.
 [K] {fine} goalkeeping! {P} {meets} and {strikes}, but {saves}.
@@ -28,7 +28,7 @@ TEXT = """
 [K,save=held] {K} makes a {fine} save
 [K,save=held] {K} saves and holds on
 [K] {K} produces a {fine} save
-[K] {K} pulls off a {fine} save
+~ [K] {K} pulls off a {fine} save
 [K] {K} is equal to it and saves
 [K] it is saved by {K}
 [K] the {effort} is saved by {K}
@@ -42,7 +42,7 @@ TEXT = """
 [K] {K} stands tall and saves
 ~ [K] {K} gets his angles spot on and saves
 ~ [K,save=held] {K} saves {easily}, no drama at all
-[K] {K} reads it and makes the save
+~ [K] {K} reads it and makes the save
 [K] {K} keeps it out with a {fine} stop
 the goalkeeper makes a {fine} save
 the keeper saves {easily}
@@ -59,24 +59,24 @@ the keeper saves {easily}
 preserves the status quo
 keeps {T} at bay
 spoils the moment
-frustrates the attackers
+~ frustrates the attackers
 thwarts {T}
 ~ is the riposte
 
 @easily
 easily
 comfortably
-calmly
+~ calmly
 with ease
 without fuss
 smartly
 well
 sharply
-confidently
+~ confidently
 ~ nonchalantly
 cleanly
 at the second attempt
-bravely
+~ bravely
 
 @dives
 dives
@@ -88,7 +88,7 @@ spreads himself
 throws himself sideways
 reacts in a flash
 adjusts his feet
-stretches
+~ stretches
 ~ contorts his body
 shuffles across
 
@@ -106,7 +106,7 @@ diving
 solid
 stunning
 outstanding
-sprawling
+~ sprawling
 low
 sound
 ~ stupendous
@@ -117,7 +117,7 @@ brave
 instinctive
 vital
 terrific
-magnificent
+~ magnificent
 splendid
 alert
 
@@ -126,10 +126,40 @@ alert
 [corner] {won.corner}
 [saves>=3,K] That is the {saves:th} save {K} has been called upon to make.
 [saves>=4,K] {K} is having a busy time of it.
+Authority is written all over that save.
+A clean pair of hands steadies everyone around him.
+Bravery and technique, neatly combined.
+His parents would be proud of that.
+Sturdy goalkeeping, nothing theatrical.
+A dress rehearsal for tougher examinations.
 The score stays {score}.
 [level] It remains {score}.
 {O} have their goalkeeper to thank.
 Good hands.
+His positioning made it look routine.
+A goalkeeper in supreme condition.
+Agility and anticipation in equal measure.
+The palms must be tingling.
+Stern resistance from the last man.
+He earns a grateful slap on the shoulder.
+Textbook footwork on the line.
+Vital, given how the game is poised.
+The reflexes of a cat.
+He barely had time to blink.
+Strong wrists were required.
+His concentration has been flawless.
+The angle was narrowed cleverly.
+A save that looks better in slow motion.
+He makes himself enormous.
+~ No rebound, no second bite.
+The shot was venomous, the response unflappable.
+A defence relies on moments such as this.
+Confidence must be flowing through his gloves.
+He barks at his defenders afterwards.
+The effort deserved nothing less than that save.
+Hardly a save for the highlights, but an honest one.
+~ Elastic limbs and a cool head.
+~ The gloves are warm now.
 An important intervention.
 The defenders offered little protection.
 A striker's instinct, a goalkeeper's answer.
@@ -164,7 +194,7 @@ He guessed correctly which way it was going.
 {GOAL!} {P} {scores} from the penalty spot. {state}
 {P} makes no mistake from the penalty and {scores}. {state}
 ~ Cool as you like, {P} scores from twelve yards. {state}
-{GOAL!} {P} keeps his composure and scores from the penalty spot. {state}
+~ {GOAL!} {P} keeps his composure and scores from the penalty spot. {state}
 {P} converts the penalty. {state}
 {P} steps up and scores the penalty. {state}
 
@@ -181,18 +211,18 @@ In it goes!
 Clinical!
 ~ Bang!
 ~ Ecstasy for {T}!
-Get in!
+~ Get in!
 There it is!
 
 @scores
 [how=header] heads it into the net
 [how=header] plants a {fierce} header into the back of the net
-[how=header] nods the ball home
+~ [how=header] nods the ball home
 [how=header] heads home
 [how=volley] volleys into the net
 [how=volley] lashes a {fierce} volley into the back of the net
 [how=kick] scores with a {fierce} shot
-[how=kick] fires a {fierce} shot into the net
+~ [how=kick] fires a {fierce} shot into the net
 [how=kick] slots the ball home
 [how=kick] drills the ball into the net
 [how=kick] finds the back of the net with a {fierce} strike
@@ -200,9 +230,9 @@ There it is!
 [how=kick,aim=right] sweeps the ball into the right side of the net
 [how=kick,aim=middle] hammers the ball into the middle of the net
 [how=kick] scores with a {cool} finish
-[how=kick] rolls the ball into the net with a {cool} finish
+~ [how=kick] rolls the ball into the net with a {cool} finish
 ~ [how=kick] buries the ball in the back of the net
-[how=kick] tucks the ball into the net
+~ [how=kick] tucks the ball into the net
 [how=kick] strokes the ball home
 [how=kick] scores with aplomb
 [how=kick,height=high] sends it flying into the roof of the net
@@ -219,7 +249,7 @@ clinical
 classy
 emphatic
 ruthless
-precise
+~ precise
 cheeky
 neat
 deft
@@ -231,9 +261,9 @@ unerring
 @stunning
 stunning
 spectacular
-wonderful
+~ wonderful
 memorable
-brilliant
+~ brilliant
 ~ breathtaking
 
 @state
@@ -268,18 +298,38 @@ That makes it {score}.
 [player goals=2] A brace for {p}!
 [player goals=3] A hat-trick for {p}!
 [player goals=2] {p} has scored twice.
+Ruthless punishment for a lapse in concentration.
+The flags are waving and the drums are beating.
+Supporters leap from their seats.
+That changes the mood in the ground entirely.
+An emphatic statement of intent.
 [booked] He was booked earlier, but this will be remembered longer.
 [own goals>=2] That is the {own goals:th} goal for {T}.
 [Q] Full marks to {Q} for the assist.
 [Q] {Q} deserves a pat on the back.
-The supporters behind that goal are treated to a fine sight.
-The finish was {cool}.
+~ The supporters behind that goal are treated to a fine sight.
+~ The finish was {cool}.
 The defending left a lot to be desired.
+The celebrations are long and loud.
+~ He wheels away in delight.
+An explosion of noise.
+Unstoppable, frankly.
+Worth every rehearsal on the training pitch.
+The substitutes sprint out to join the party.
+~ The marking evaporated at the decisive moment.
+A goal to lift the whole stadium.
+Hard to blame the goalkeeper.
+A finish of real conviction.
+His team-mates bury him under a pile of shirts.
+~ That has been threatening for a while, in truth.
+The defence was static and paid the price.
+Simple football, beautifully done.
 [margin=0] Game on.
 [margin=1] How will {O} respond?
 [margin>=2] {T} can start to enjoy themselves.
 ~ Scenes of unbridled joy follow.
 ~ Take a bow.
+~ Delirium.
 [K] {K} could do nothing about it.
 
 @own goal

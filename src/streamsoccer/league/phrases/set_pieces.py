@@ -9,7 +9,7 @@ TEXT = """
 {P} {swings} the corner {in}. {Corner.end}.
 The corner from {P} {corner.verb}.
 {P}'s {teasing} corner {corner.verb}.
-A {teasing} corner from {P} {corner.verb}.
+~ A {teasing} corner from {P} {corner.verb}.
 The resulting corner, taken by {P}, {corner.verb}.
 [flank=left,end=cleared/claimed/out/none] From the left, {P} {swings} the corner {in}, but {corner.end}.
 [flank=right,end=cleared/claimed/out/none] From the right, {P} {swings} the corner {in}, but {corner.end}.
@@ -61,7 +61,7 @@ whips
 sends
 curls
 floats
-drives
+~ drives
 delivers
 lofts
 bends
@@ -70,7 +70,7 @@ fires
 hangs
 ~ arcs
 ~ dispatches
-lifts
+~ lifts
 drops
 
 @in
@@ -78,7 +78,7 @@ in
 into the box
 into the penalty area
 towards the near post
-towards the far post
+~ towards the far post
 to the penalty spot
 into the six-yard area
 into a crowded area
@@ -106,9 +106,9 @@ flat
 [end=cleared] the defence {clears}
 [end=cleared] one of the defenders {clears}
 [end=cleared] it is {cleared}
-[end=cleared] it is {cleared} by the defence
+~ [end=cleared] it is {cleared} by the defence
 ~ [end=cleared] it is {cleared} without a backward glance
-[end=claimed,K] {K} {claims} it
+~ [end=claimed,K] {K} {claims} it
 [end=claimed,K] {K} comes off his line and {claims} it
 [end=claimed,K] {K} {claims} the ball {easily}
 [end=claimed,K] {K} rises above the crowd and {claims} it
@@ -116,8 +116,8 @@ flat
 [end=out] it is too {heavy} and sails out of play
 [end=out] it is too {heavy} and nobody can reach it
 [end=none] nothing comes of it
-[end=none] it comes to nothing
-[end=none] {O} deal with it
+~ [end=none] it comes to nothing
+~ [end=none] {O} deal with it
 [end=none] {O} stand firm
 [end=none] nobody can apply the finishing touch
 ~ [end=none] it amounts to very little
@@ -168,7 +168,7 @@ gets it clear
 clears his lines
 clears the danger
 heads clear
-averts the danger
+~ averts the danger
 clears with {ease}
 clears {easily}
 hooks the ball clear
@@ -192,23 +192,23 @@ away
 to safety
 out of danger
 upfield
-up the pitch
+~ up the pitch
 ~ into midfield
 downfield
 
 @good
 good
 timely
-towering
+~ towering
 firm
-decisive
+~ decisive
 hurried
 strong
 vital
 ~ no-frills
 desperate
 well-timed
-crucial
+~ crucial
 thumping
 untidy
 
@@ -256,12 +256,45 @@ punches
 
 @set piece
 Set pieces have been a theme.
+The blocking runs were cleverly disguised.
+The trajectory was too flat to be useful.
+Traffic in the box prevented anything cleaner.
+Jostling throughout, but the whistle stayed silent.
+Variation would make these more dangerous.
+The analysts will not be impressed with that.
+The screening player did his duty.
+Neither creative nor harmful.
+Careful organisation beats improvisation.
+The captain demands more aggression from the attackers.
+An unorthodox routine, if it was one.
+~ Somebody ought to have gambled at the back stick.
+Physical battles are breaking out everywhere.
+~ The aerial specialists were well shackled.
+Repetition has made it predictable.
+~ Plenty of grappling, nothing illegal.
+A crowd of shirts, a forest of arms.
+The taker looks disappointed with his contact.
+An outswinger might have asked more questions.
+The wind held it up a little.
+There was a queue at the far post.
+Height is not everything, as that proved.
+Delivery is an art, and this was a sketch.
+The markers stuck to their task.
+A decoy run fooled no one.
+The goalmouth was congested.
+~ The second ball is just as important.
+Rehearsed or improvised, it did not come off.
+Every set piece is an invitation, few are accepted.
+The stands rose in anticipation, then sat down again.
+~ The choreography needs polishing.
+~ A masterclass in how to mark space.
+~ Pure pinball in there.
 The big men had come up for it.
 The routine looked rehearsed.
 [level] At {score}, such moments matter.
 [margin=-1] {T}, a goal behind, needed more from that.
 [margin=1] {T} lead {own}, and nobody is in a hurry.
-The delivery (could have been better|left something to be desired|deserved more|was hardly a threat).
+~ The delivery (could have been better|left something to be desired|deserved more|was hardly a threat).
 [end=cleared] {O} defended that zonally, and it worked.
 [end=cleared] First contact matters, and {O} made it.
 [end=claimed] The goalkeeper is commanding in the air.
@@ -269,7 +302,7 @@ The delivery (could have been better|left something to be desired|deserved more|
 ~ [end=cleared] Back to the drawing board.
 ~ The training ground will hear about that one.
 Nobody attacked the near post.
-Only a modest delivery.
+~ Only a modest delivery.
 
 @lead to corner
 *2 {P} {corner.won}. {won.corner}
@@ -317,7 +350,7 @@ slide
 thread
 squeeze
 force
-poke
+~ poke
 slip
 ~ smuggle
 play
@@ -332,7 +365,7 @@ work
 [X] {X} slides in and puts it out
 [X] {X} intervenes at the last moment
 [X] {X} sticks out a boot
-a defender puts it behind
+~ a defender puts it behind
 a defender gets there first and knocks it out
 one of the defenders turns it behind
 the ball is deflected out
@@ -371,9 +404,9 @@ Corner kick for {T}.
 {T} will have a corner.
 {T} earn a corner.
 {T} are awarded a corner.
-The referee points to the flag: corner to {T}.
+~ The referee points to the flag: corner to {T}.
 The assistant signals a corner for {T}.
-{T} force a corner.
+~ {T} force a corner.
 The reward is a corner for {T}.
 It ends with a corner to {T}.
 {T} get a corner and send the tall men up.
@@ -386,7 +419,25 @@ It ends with a corner to {T}.
 [corners>=1,corners<=12] It will be their {corners+1:th} of the match.
 [corners lately>=2] They have been camped around that area.
 Pressure is building.
-{T} pack the box.
+Relentless stuff.
+An awkward bounce did not help the defender.
+The bench applauds the effort.
+Necessary, if inelegant.
+~ The tempo has gone up a notch.
+They smell an opportunity.
+The bombardment goes on.
+~ An uncomfortable phase for the defence.
+A reward for persistence.
+The defenders are gasping for breath.
+It was that or something worse.
+He had few other choices.
+The full-back had to hurry.
+~ A sensible piece of emergency work.
+Territory is being gained bit by bit.
+Another wave is on its way.
+There is no respite for {O}.
+~ The siege continues.
+~ {T} pack the box.
 The centre-backs jog forward.
 A chance to test {O} in the air.
 ~ Sustained pressure, this.
