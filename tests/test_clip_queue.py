@@ -22,9 +22,8 @@ def _clip(index: int) -> Clip:
     return Clip(half=1, index=index, start=start, end=start + 4, frames=PIXEL, samples=(0,), times=(start,))
 
 
-def _gap(index: int, length: float = 0.0) -> Gap:
-    start = index * 4.0
-    return Gap(half=1, start=start, end=start + length, reason=GapReason.JUMP_BACK, detail="")
+def _gap(index: int, detail: str) -> Gap:
+    return Gap(half=1, start=index * 4.0, end=index * 4.0, reason=GapReason.JUMP_BACK, detail=detail)
 
 
 def _covers(gap: Gap, item: Clip | Gap) -> bool:
@@ -48,7 +47,7 @@ def test_whatever_the_interleaving_every_item_is_delivered_in_order_or_covered_b
             assert queue.put(given[-1])
             index += 1
         elif step == "gap":
-            given.append(_gap(index))
+            given.append(_gap(index, str(len(given))))
             assert queue.put(given[-1])
         assert len(queue) <= size
     queue.close()

@@ -58,7 +58,7 @@ class Script:
         self.requests: list[Request] = []
         self.began: list[float] = []
 
-    def __call__(self, request: Request, *, clock: Clock, silence: float | None) -> Any:
+    def __call__(self, request: Request, *, clock: Clock, silence: float | None, opening: float | None) -> Any:
         self.requests.append(request)
         self.began.append(clock.now())
         messages, failure = self.connections.pop(0) if self.connections else ([], "nothing there")

@@ -54,10 +54,11 @@ class Decoder:
     Pixels are to be copied before the next message is asked for: their memory is the decoder's again then.
     """
 
-    def __init__(self, request: Request, *, clock: Clock, silence: float | None) -> None:
-        """`silence` is how many seconds may pass without a message; None waits forever."""
+    def __init__(self, request: Request, *, clock: Clock, silence: float | None, opening: float | None = None) -> None:
+        """`silence` is how many seconds may pass without a message (None: any number), `opening` until it is open."""
         self._clock = clock
-        self._silence = silence
+        self._silence = silence if opening is None else opening
+        self._silence_once_open = silence
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._ring = Ring() if Ring.possible() else None
         try:
@@ -94,6 +95,8 @@ class Decoder:
                 pixels = np.empty(header["shape"], dtype=np.uint8)
                 if not read_exactly(self._messages, pixels):
                     return
+            if header["kind"] == "open":
+                self._silence = self._silence_once_open
             self._heard = math.inf  # time that the consumer takes is not silence of the decoder
             yield header, pixels
             if self._ring is not None and offset is not None:

@@ -21,6 +21,7 @@ from streamsoccer.sources.source import OnFull, Options, Source
 __all__ = ["LiveSource", "without_secrets"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 2.0
+OPENING_SECONDS = 15.0  # to start a process, to connect, and to look into the stream; less than that is no stall
 PIPE_REMEDY = "pipe in MPEG-TS, Matroska or fragmented MP4, and look at what the sender says"
 
 StartDecoder = Callable[..., Decoder]
@@ -67,13 +68,17 @@ class LiveSource(Source):
         try:
             yield from self._queue
         finally:
-            self._closed.set()
-            self._queue.close()
-            # The thread looks whether this source is closed after it has made a decoder: one of us sees the other.
-            if (decoder := self._decoder) is not None:
-                decoder.stop()
+            self.close()
             thread.join()
             self.counts["dropped"] = self._queue.dropped
+
+    def close(self) -> None:
+        """End the source, from whatever thread: its consumer gets what is in the queue, and then no more."""
+        self._closed.set()
+        self._queue.close()
+        # The receiving thread looks whether this is closed after it has made a decoder: one of us sees the other.
+        if (decoder := self._decoder) is not None:
+            decoder.stop()
 
     def _receive(self) -> None:
         error: BaseException | None = None
@@ -114,8 +119,9 @@ class LiveSource(Source):
         )  # fmt: skip
         stream.problem, stream.remedy = "went away", None
         silence = None if self._access is Access.PIPE else options.stall_seconds
+        opening = None if silence is None else max(silence, OPENING_SECONDS)
         before, forbidden = stream.frames, None
-        with self._start_decoder(request, clock=clock, silence=silence) as decoder:
+        with self._start_decoder(request, clock=clock, silence=silence, opening=opening) as decoder:
             self._decoder = decoder
             if self._closed.is_set():
                 return
