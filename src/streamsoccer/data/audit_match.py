@@ -129,7 +129,8 @@ def _match_of(line: bytes, kind: type, where: str) -> str:
     except (ValueError, LookupError, TypeError, RecursionError):
         match = None
     if not isinstance(match, str):
-        return decode(kind, line.decode(errors="replace"), where).match  # type: ignore[attr-defined, no-any-return]
+        row: Any = decode(kind, line.decode(errors="replace"), where)  # raises: no row is without a match
+        return str(row.match)
     return match
 
 
