@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 import av
 import numpy as np
@@ -27,13 +27,15 @@ from numpy.typing import NDArray
 
 from streamsoccer.clip import FRAMES_PER_CLIP, GapReason
 from streamsoccer.clock import Clock, WallClock, format_seconds
-from streamsoccer.sources.gate import Gate
 from streamsoccer.sources.messages import REQUEST_VARIABLE, write_message
 from streamsoccer.sources.pixels import Converter, square_width
 from streamsoccer.sources.policy import Access, Limits, demuxer_options
 from streamsoccer.sources.ring import RingWriter
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
 from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Resume, Timeline
+
+if TYPE_CHECKING:
+    from streamsoccer.sources.gate import Gate
 
 __all__ = ["main"]
 
@@ -115,6 +117,8 @@ class Worker:
     def _open(self) -> av.container.InputContainer:
         where = self._request["where"]
         if self._access is Access.HTTP:
+            from streamsoccer.sources.gate import Gate  # a tenth of the time that the process takes to start
+
             self._gate = Gate(where, tell=self._forbidden)
             self._gate.lead_through()
         try:
