@@ -40,8 +40,10 @@ def needs(server: type[Server]) -> None:
 class Watch:
     """Reads a source in a thread of its own; items and notices come with the time at which they came."""
 
-    def __init__(self, where: str, **options: Any) -> None:
+    def __init__(self, where: str, *, pause: threading.Event | None = None, **options: Any) -> None:
+        """After its first item it waits for `pause` to be set, if there is one."""
         self.clock = WallClock()
+        self._pause = pause
         self.items: list[tuple[float, Clip | Gap]] = []
         self.notices: list[tuple[float, Notice]] = []
         self.error: BaseException | None = None
@@ -62,6 +64,8 @@ class Watch:
                     self.read.append((item, [read_number(frame) for frame in item.frames]))
                     item = replace(item, frames=item.frames[:0])
                 self.items.append((self.clock.now(), item))
+                if self._pause is not None:
+                    self._pause.wait(30)
         except BaseException as error:  # noqa: BLE001 - the test looks at it
             self.error = error
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamsoccer.clip import Clip, Gap, GapReason
@@ -30,6 +30,7 @@ def _covers(gap: Gap, item: Clip | Gap) -> bool:
     return gap.reason is GapReason.DROPPED and gap.start <= item.start and item.end <= gap.end
 
 
+@settings(deadline=None)
 @given(size=st.integers(1, 4), steps=st.lists(st.sampled_from(["clip", "gap", "take"]), max_size=60))
 def test_whatever_the_interleaving_every_item_is_delivered_in_order_or_covered_by_a_gap(
     size: int, steps: list[str]

@@ -21,7 +21,6 @@ from streamsoccer.sources.source import OnFull, Options, Source
 __all__ = ["LiveSource", "without_secrets"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 2.0
-OPENING_SECONDS = 15.0  # to start a process, to connect, and to look into the stream; less than that is no stall
 PIPE_REMEDY = "pipe in MPEG-TS, Matroska or fragmented MP4, and look at what the sender says"
 
 StartDecoder = Callable[..., Decoder]
@@ -37,7 +36,8 @@ class _Stream:
     reached: float = 0.0  # media time at which what came so far ends
     frames: int = 0
     attempts: int = 0
-    declared: float | None = None  # how long a recording says it is
+    recorded: bool = False  # it has an end, at which it is over
+    declared: float | None = None  # how long it says it is
     over: bool = False
     problem: str = "went away"
     remedy: str | None = None
@@ -119,7 +119,7 @@ class LiveSource(Source):
         )  # fmt: skip
         stream.problem, stream.remedy = "went away", None
         silence = None if self._access is Access.PIPE else options.stall_seconds
-        opening = None if silence is None else max(silence, OPENING_SECONDS)
+        opening = None if silence is None else max(silence, options.opening_seconds)
         before, forbidden = stream.frames, None
         with self._start_decoder(request, clock=clock, silence=silence, opening=opening) as decoder:
             self._decoder = decoder
@@ -160,14 +160,14 @@ class LiveSource(Source):
             stream.reached = header["reached"]
 
     def _opened(self, stream: _Stream, header: Mapping[str, Any]) -> None:
-        stream.declared = header["declared"]
-        if stream.declared is not None and self.options.on_full is None:
+        stream.declared, stream.recorded = header["declared"], header["recorded"]
+        if stream.recorded and self.options.on_full is None:
             self._queue.wait_when_full()  # a recording can wait for its consumer
 
     def _ended(self, stream: _Stream, header: Mapping[str, Any]) -> None:
         """The server says that there is no more: the end of a recording, but of a broadcast only that it went away."""
         stream.reached = max(stream.reached, header["end"])
-        stream.over = self._access is Access.PIPE or (stream.declared is not None and header["missing"] is None)
+        stream.over = self._access is Access.PIPE or (stream.recorded and header["missing"] is None)
         stream.problem = "ended the stream"
         if not stream.over and stream.declared is not None:
             stream.problem = f"broke off at {stream.reached:.0f} s of {stream.declared:.0f} s"
@@ -181,7 +181,7 @@ class LiveSource(Source):
         if stream.frames == 0 and away > self.options.connect_seconds:
             remedy = stream.remedy or "check the address, and that the stream is on the air"
             raise SourceError(f"{stream.problem}; no frame for {away:.0f} s", where=self.name, remedy=remedy)
-        if stream.frames and stream.declared is not None and not news and away > self.options.connect_seconds:
+        if stream.frames and stream.recorded and not news and away > self.options.connect_seconds:
             raise SourceError(f"{stream.problem}; what came before stands", where=self.name, remedy="try again later")
         if stream.frames and away > self.options.give_up_seconds:
             self.tell("ended", f"{self.name}: away for {away:.0f} s; taken as its end")

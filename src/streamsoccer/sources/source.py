@@ -41,6 +41,7 @@ class Options:
     tell: Callable[[Notice], None] | None = None
     # Live sources only:
     stall_seconds: float = 10.0  # no frame for so long: reconnect
+    opening_seconds: float = 15.0  # the same until it is open: a process starts, connects and looks into the stream
     connect_seconds: float = 30.0  # no first frame for so long: an error
     give_up_seconds: float = 600.0  # away for so long: the stream is over
     queue_clips: int = 8

@@ -99,7 +99,10 @@ class Worker:
         self._frames = self._broken = self._reported = 0
         stream = self._video_stream(container)
         declared = self._declared(container, stream)
-        resume = self._resume(finite=declared is not None)
+        # A playlist's size says nothing of the film's; that of a file over HTTP says that it has an end.
+        sized = self._access is Access.HTTP and container.format.name != "hls" and container.size > 0
+        recorded = declared is not None or sized
+        resume = self._resume(recorded=recorded)
         if resume is not None and resume.recorded:
             _go_back_to(resume, container, stream)
         zero = None if early is None else self._seek(container, stream, early)
@@ -107,7 +110,7 @@ class Worker:
         self._say(
             "open", codec=stream.codec_context.name, width=stream.codec_context.width,
             height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
-            declared=declared, pictures=len(_moving(container)),
+            declared=declared, recorded=recorded, pictures=len(_moving(container)),
         )  # fmt: skip
         if not self._decode(container, stream, timeline, sought=zero is not None):
             return False
@@ -171,11 +174,11 @@ class Worker:
             resume=resume,
         )
 
-    def _resume(self, *, finite: bool) -> Resume | None:
+    def _resume(self, *, recorded: bool) -> Resume | None:
         if (last := self._request["resume"]) is None:
             return None
         elapsed = last["elapsed"] + self._clock.now() - self._began
-        tolerance = math.inf if finite else RESUME_TOLERANCE[self._access]
+        tolerance = math.inf if recorded else RESUME_TOLERANCE[self._access]
         return Resume(stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed, tolerance=tolerance)
 
     def _seek(self, container: av.container.InputContainer, stream: av.VideoStream, early: float) -> float | None:
