@@ -119,5 +119,6 @@ def shot_velocity(
     dx, dy = target[0] - origin[0], target[1] - origin[1]
     distance = max(0.3, math.sqrt(dx * dx + dy * dy))
     seconds = (math.exp(_AIR_DRAG * distance) - 1.0) / (_AIR_DRAG * speed)
-    rise = (target[2] - start + 0.5 * _GRAVITY * seconds * seconds) / seconds
+    # The step of the physics makes it fall half a step longer.
+    rise = (target[2] - start) / seconds + 0.5 * _GRAVITY * (seconds + DT / _PARTS)
     return speed * dx / distance, speed * dy / distance, rise, seconds

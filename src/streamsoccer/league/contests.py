@@ -9,7 +9,7 @@ import numpy as np
 from streamsoccer.league import laws
 from streamsoccer.league.ball import path
 from streamsoccer.league.decisions import think
-from streamsoccer.league.kicks import clear, pass_ball, settle_shot, shoot
+from streamsoccer.league.kicks import clear, onside, pass_ball, settle_shot, shoot
 from streamsoccer.league.pitch import HALF_LENGTH
 from streamsoccer.league.play import Play
 from streamsoccer.league.truth import HZ, DeedKind, Outcome, Pose
@@ -19,7 +19,7 @@ __all__ = ["chase", "control", "press", "tackle"]
 _AHEAD = 20  # steps of the ball's path that a race looks at
 _TIMES = (np.arange(_AHEAD) + 1.0) / HZ
 TACKLE_RATE = 0.13  # a step beside the man with the ball
-FOUL_SHARE = 0.09
+FOUL_SHARE = 0.084
 _REACH = 1.0
 
 
@@ -127,7 +127,7 @@ def tackle(play: Play) -> None:
     aggression = 0.5 * (play.skill["aggression"][foe] + play.ledger.teams[side].club.style.aggression)
     foul = FOUL_SHARE * (0.55 + 0.9 * aggression) * (1.0 - 0.35 * skill)
     if own_x < -36.0 and abs(play.place(holder)[1]) < 20.16:
-        foul *= 0.16  # careful in the area
+        foul *= 0.5  # careful in the area
     elif own_x < -12.0:
         foul *= 1.6
     elif own_x > 10.0:
@@ -292,7 +292,7 @@ def _touch(play: Play, slot: int, rival: int, high: bool) -> None:
         clear(play, header=True)
     elif rival >= 0 or play.luck() < 0.35:
         mates = [each for each in play.present(side, keeper=False) if each != slot]
-        mate = play.nearest(ball.x + 7.0 * d, ball.y, mates)
+        mate = play.nearest(ball.x + 7.0 * d, ball.y, onside(play, slot, mates) or mates)
         play.act(slot, Pose.HEADER, 2)
         mx, my = play.place(mate)
         pass_ball(play, mate, (mx, my), lofted=False, header=True)

@@ -15,7 +15,7 @@ from streamsoccer.league.truth import DeedKind, Pose
 __all__ = ["carry", "decide", "think"]
 
 SHOT_APPETITE = 1.0
-SHOT_PATIENCE = 0.112  # what a shot gives up: the attack that might have gone on
+SHOT_PATIENCE = 0.128  # what a shot gives up: the attack that might have gone on
 _TEMPERATURE = 0.0065
 _HOLD = 0.0035  # what keeping the ball is worth in itself
 Array = NDArray[np.float64]
@@ -187,7 +187,7 @@ def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, NDAr
     line = sorted((float(play.pos[each, 0]) * d for each in foes), reverse=True)
     limit = max(0.0, line[1] if len(line) > 1 else 0.0, float(origin[0]))
     seen = mine[:, 0] + play.rng.normal(0.0, 0.5, len(mates))
-    score[seen > limit - 1.5] -= 0.5
+    score[seen > limit - 0.9] -= 0.5
     # The keeper is for when one is pressed; he is not a playmaker.
     keeper = np.array([each % 11 == 0 for each in mates])
     score[keeper] -= 0.004 if near < 4.0 else 0.010

@@ -13,7 +13,7 @@ from streamsoccer.league.truth import HZ, DeedKind, How, Outcome, Pose
 
 __all__ = ["clear", "offside_slots", "onside", "pass_ball", "penalty", "shoot"]
 
-SHOT_ERROR = 0.235  # radians of a hurried average foot
+SHOT_ERROR = 0.2  # radians of a hurried average foot
 
 
 def offside_slots(play: Play, kicker: int) -> frozenset[int]:
@@ -27,7 +27,7 @@ def offside_slots(play: Play, kicker: int) -> frozenset[int]:
 
 def onside(play: Play, kicker: int, mates: list[int]) -> list[int]:
     """Those whom one may play the ball to; now and then an eye errs, and then all of them."""
-    beyond = offside_slots(play, kicker) if play.luck() < 0.85 else frozenset()
+    beyond = offside_slots(play, kicker) if play.luck() < 0.95 else frozenset()
     return [each for each in mates if each not in beyond]
 
 
@@ -104,7 +104,7 @@ def _charge(kind: DeedKind, y: float) -> float:
     """How likely the man in front gets a leg to it: crosses often, passes down the line at times."""
     if kind is DeedKind.CROSS:
         return 0.42
-    return 0.26 if abs(y) > 22.0 else 0.04
+    return 0.42 if abs(y) > 20.0 else 0.05
 
 
 def _charged_down(play: Play, place: int, foe: int) -> None:
@@ -141,7 +141,7 @@ def clear(play: Play, header: bool = False) -> None:
     if abs(play.ball.y) > 11.0 and play.luck() < 0.7:
         angle = outward * (0.85 + 0.6 * play.luck())  # for touch
     angle += play.bell(0.25)
-    if own_x < -43.0 and abs(own_y) > 5.0 and play.luck() < 0.4:
+    if own_x < -43.0 and abs(own_y) > 5.0 and play.luck() < 0.5:
         angle = outward * (1.7 + 0.5 * play.luck())  # behind, for a corner
     if d < 0:
         angle = math.pi - angle
@@ -200,8 +200,8 @@ def shoot(play: Play, *, header: bool = False, detail: dict[str, Any] | None = N
         aim_y = -aim_y
     aim_z = 0.2 + 1.5 * play.luck() ** 2
     error = SHOT_ERROR * hurry * (1.35 - 0.7 * skill) * (1.25 if header else 1.0)
-    goal_y = aim_y + play.bell(error) * (distance + 6.0)
-    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * (distance + 4.0) - 0.1)
+    goal_y = aim_y + play.bell(error) * (distance + 3.5)
+    goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * (distance + 3.0) - 0.1)
     goal = (d * HALF_LENGTH, goal_y, goal_z)
     on_target = abs(goal_y) < GOAL_HALF - 0.06 and goal_z < BAR - 0.06
     start = play.ball.z if header else 0.0

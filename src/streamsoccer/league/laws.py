@@ -14,8 +14,8 @@ from streamsoccer.league.truth import DeedKind, Outcome, Pose
 
 __all__ = ["foul", "goal", "lines", "offside"]
 
-CARD_RATE = 0.19
-DIRECT_DISTANCE = 32.5
+CARD_RATE = 0.17
+DIRECT_DISTANCE = 35.0
 
 
 def lines(play: Play, x: float, y: float, z: float) -> bool:
@@ -92,7 +92,7 @@ def _over_goal_line(play: Play, defending: int, x: float, y: float, z: float) ->
 def _rolled_out(play: Play) -> None:
     """After the whistle the ball ran on and left the field: it did so in the first moments, and counts as out."""
     restart = play.restart
-    if restart is None or not restart.loose or play.step - restart.since > 15:
+    if restart is None or not restart.loose or play.step - restart.since > 5:
         return
     restart.loose = False
     if restart.kind in (DeedKind.FREE_KICK,) and play.last >= 0:

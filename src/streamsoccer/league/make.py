@@ -121,8 +121,10 @@ def _alone(out: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UsageError("another run is making this league now", where=out, remedy="wait for it") from error
-        yield
-    (out / _LOCK).unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            (out / _LOCK).unlink(missing_ok=True)
 
 
 def _claim(out: Path, plan: Plan) -> None:

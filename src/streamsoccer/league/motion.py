@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from streamsoccer.league.play import Play
-from streamsoccer.league.truth import HZ, Pose
+from streamsoccer.league.truth import HZ
 
 __all__ = ["move"]
 
@@ -75,6 +75,6 @@ def _face(play: Play) -> None:
     facing += np.minimum(np.maximum(turn, -0.9), 0.9) * free
     facing -= _TURN * np.rint(facing / _TURN)
     facing.round(3, out=facing)
+    # Stand, walk, run, sprint: the first four poses in order.
     gait = (speed2 > 0.25).astype(np.uint8) + (speed2 > 4.8) + (speed2 > 36.0)
     play.pose[free] = gait[free]
-    assert Pose.SPRINT == 3  # the sum above counts up to it

@@ -286,7 +286,9 @@ def _throw(play: Play, restart: Restart) -> None:
     play.tell(DeedKind.THROW_IN, slot, at=(restart.x, restart.y), label=Label.THROW_IN)
     far = play.luck() < 0.25
     mate = _free_mate(play, slot, 4.0, 26.0 if far else 15.0)
-    pass_ball(play, mate, _lead(play, mate), lofted=False, hands=True, free=True, legal=True)
+    x, y = _lead(play, mate)
+    inside = math.copysign(min(abs(y), 30.0), y) if abs(y) > 30.0 else y
+    pass_ball(play, mate, (x, inside), lofted=False, hands=True, free=True, legal=True)
 
 
 def _goal_kick(play: Play, restart: Restart) -> None:
