@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Makes true sentences false by word and figure, knowing English and the two teams, and nothing of how they were made."""
 
 from __future__ import annotations
@@ -9,8 +10,50 @@ from streamsoccer.domain import MatchSheet, Side
 
 __all__ = ["falsified"]
 
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+]
+_NUMBERS = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 _THING = r"(?= (?:corners?|yellow cards?|fouls?|offsides?|goals?\b(?! of)|substitutions?|changes?|bookings?|minutes? of added)\b)"
 # What is said of an ending, and another ending in its place.
 _OUTCOMES: tuple[tuple[str, str], ...] = (

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Matches without a simulation: a script throws plausible deeds, as truth.py describes them, for tests of words alone."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from streamsoccer.league.names import WorldName
 from streamsoccer.league.truth import HZ, Deed, DeedKind, How, Outcome, Shirt, Tallies, Trace
 from streamsoccer.league.world import Fixture, fixture, stream
 
-K, O = DeedKind, Outcome
+K, OUT = DeedKind, Outcome
 SIDES = (Side.HOME, Side.AWAY)
 
 
@@ -48,7 +49,7 @@ class _State:
     # --- telling -----------------------------------------------------------------------------------------------------
 
     def deed(self, kind: DeedKind, side: int | None, player: int | None = None, other: tuple[int, int] | None = None,
-             *, label: Label | None = None, outcome: Outcome = O.NONE, place: tuple[float, float] = (0.0, 0.0),
+             *, label: Label | None = None, outcome: Outcome = OUT.NONE, place: tuple[float, float] = (0.0, 0.0),
              target: tuple[float, float] | None = None, count: dict[str, int] | None = None, **detail: Any) -> None:  # fmt: skip
         if side is not None and count:
             mine = self.tallies[side]
@@ -116,7 +117,7 @@ class _State:
             elif what < 0.80:
                 self.throw(side)
             elif what < 0.815:
-                self.deed(K.INJURY, side, self.someone(side), outcome=O.PLAYS_ON)
+                self.deed(K.INJURY, side, self.someone(side), outcome=OUT.PLAYS_ON)
                 self.wait(40, 60)
             self.wait(4, 26)
         added = int(self.rng.integers(1, 6))
@@ -139,7 +140,7 @@ class _State:
                 K.PASS,
                 side,
                 self.someone(side),
-                outcome=O.COMPLETE,
+                outcome=OUT.COMPLETE,
                 place=(float(self.rng.uniform(-30, 30)), 0.0),
                 target=(0.0, 0.0),
                 how="ground",
@@ -158,7 +159,7 @@ class _State:
                 K.PASS,
                 side,
                 assist,
-                outcome=O.COMPLETE,
+                outcome=OUT.COMPLETE,
                 place=(x - 12, y + 8),
                 target=(x, y),
                 how="ground",
@@ -168,7 +169,7 @@ class _State:
         elif origin == "cross":
             assist = helper
         elif origin == "dribble":
-            self.deed(K.DRIBBLE, side, who, (foe, self.someone(foe)), outcome=O.WON, place=(x - 3, y))
+            self.deed(K.DRIBBLE, side, who, (foe, self.someone(foe)), outcome=OUT.WON, place=(x - 3, y))
             self.wait(0.6, 2)
         header = origin == "cross" and self.chance(0.7)
         result = str(
@@ -190,25 +191,25 @@ class _State:
         )
         on = {"shots_on": 1} if result in ("saved", "goal") else {} if result == "blocked" else {"shots_off": 1}
         self.deed(
-            K.SHOT, side, who, None if assist is None else (side, assist), label=label, outcome=O(result), place=(x, y), target=(52.5, goal_y),
+            K.SHOT, side, who, None if assist is None else (side, assist), label=label, outcome=OUT(result), place=(x, y), target=(52.5, goal_y),
             count={"shots": 1, **on}, body="header" if header else self.pick("left_foot", "right_foot"),
             how=(How.HEADER if header else self.pick(How.LOW, How.DRIVEN, How.CURLED, How.VOLLEY)).value, height=self.pick("low", "high"),
             distance=round(float(np.hypot(52.5 - x, y)), 1), zone="", rebound=origin == "rebound",
         )  # fmt: skip
         self.wait(0.8, 1.6)
         if result == "saved":
-            kept = self.pick(O.HELD, O.HELD, O.PARRIED, O.TIPPED)
+            kept = self.pick(OUT.HELD, OUT.HELD, OUT.PARRIED, OUT.TIPPED)
             self.deed(K.SAVE, foe, self.on[foe][0], (side, who), outcome=kept, place=(-52, 0), count={"saves": 1})
-            if kept is not O.HELD and self.chance(0.6):
+            if kept is not OUT.HELD and self.chance(0.6):
                 self.behind(foe, self.on[foe][0])
         elif result == "goal":
-            self.deed(K.GOAL, side, who, None if assist is None else (side, assist), label=Label.GOAL, outcome=O.GOAL, count={"goals": 1},
+            self.deed(K.GOAL, side, who, None if assist is None else (side, assist), label=Label.GOAL, outcome=OUT.GOAL, count={"goals": 1},
                       own_goal=False, distance=round(52.5 - x, 1))  # fmt: skip
             self.wait(35, 60)
             self.deed(K.KICK_OFF, foe, self.on[foe][-1], label=Label.KICK_OFF)
         elif result == "blocked":
             blocker = self.someone(foe)
-            self.deed(K.BLOCK, foe, blocker, (side, who), outcome=O.BLOCKED, place=(-45, 0))
+            self.deed(K.BLOCK, foe, blocker, (side, who), outcome=OUT.BLOCKED, place=(-45, 0))
             if self.chance(0.35):
                 self.behind(foe, blocker)
         elif result != "post":
@@ -238,14 +239,14 @@ class _State:
         )
         if short:
             self.deed(
-                K.PASS, side, taker, outcome=O.COMPLETE, place=(52, 33 * flank), target=(48, 25 * flank), how="ground"
+                K.PASS, side, taker, outcome=OUT.COMPLETE, place=(52, 33 * flank), target=(48, 25 * flank), how="ground"
             )
             return
         self.deed(
             K.CROSS,
             side,
             taker,
-            outcome=O.LOST,
+            outcome=OUT.LOST,
             place=(52.2, 33.7 * flank),
             target=(45, 0),
             how="lofted",
@@ -267,7 +268,9 @@ class _State:
                 count={"clearances": 1},
             )
         elif what < 0.6:
-            self.deed(K.CLAIM, foe, self.on[foe][0], outcome=self.pick(O.HELD, O.PUNCHED), place=(-48, 2), cross=True)
+            self.deed(
+                K.CLAIM, foe, self.on[foe][0], outcome=self.pick(OUT.HELD, OUT.PUNCHED), place=(-48, 2), cross=True
+            )
         elif what < 0.78:
             self.shot(side, "cross", taker)
         elif what < 0.88:
@@ -277,7 +280,7 @@ class _State:
 
     def cross(self, side: int) -> None:
         who, flank = self.someone(side), float(self.rng.choice([-1.0, 1.0]))
-        self.deed(K.CROSS, side, who, outcome=O.LOST, place=(40, 26 * flank), target=(45, 0), how="lofted")
+        self.deed(K.CROSS, side, who, outcome=OUT.LOST, place=(40, 26 * flank), target=(45, 0), how="lofted")
         self.wait(1, 2)
         if self.chance(0.3):
             self.behind(1 - side, self.someone(1 - side))
@@ -290,7 +293,7 @@ class _State:
             K.PASS,
             side,
             who,
-            outcome=O.LOST,
+            outcome=OUT.LOST,
             place=(18, 5),
             target=(34, 2),
             how=self.pick("ground", "lofted"),
@@ -315,7 +318,7 @@ class _State:
             foe,
             self.someone(foe),
             (side, self.someone(side)),
-            outcome=O.WON,
+            outcome=OUT.WON,
             place=(-33, float(self.rng.uniform(-28, 28))),
             sliding=False,
         )
@@ -375,7 +378,7 @@ class _State:
             self.deed(K.PENALTY, foe, taker, label=Label.PENALTY, place=(41.5, 0), count={"penalties": 1})
             result = str(self.rng.choice(["goal", "saved", "wide", "post"], p=[0.7, 0.2, 0.06, 0.04]))
             on = result in ("goal", "saved")
-            self.deed(K.SHOT, foe, taker, label=Label.SHOT_ON_TARGET if on else Label.SHOT_OFF_TARGET, outcome=O(result), place=(41.5, 0), target=(52.5, 2.5),
+            self.deed(K.SHOT, foe, taker, label=Label.SHOT_ON_TARGET if on else Label.SHOT_OFF_TARGET, outcome=OUT(result), place=(41.5, 0), target=(52.5, 2.5),
                       count={"shots": 1, "shots_on" if on else "shots_off": 1}, body="right_foot", how="low", height="low", distance=11.0, penalty=True)  # fmt: skip
             self.wait(0.6, 1)
             if result == "goal":
@@ -384,14 +387,14 @@ class _State:
                     foe,
                     taker,
                     label=Label.GOAL,
-                    outcome=O.GOAL,
+                    outcome=OUT.GOAL,
                     count={"goals": 1},
                     own_goal=False,
                     penalty=True,
                 )
                 self.wait(40, 60)
             elif result == "saved":
-                self.deed(K.SAVE, side, self.on[side][0], (foe, taker), outcome=O.HELD, count={"saves": 1})
+                self.deed(K.SAVE, side, self.on[side][0], (foe, taker), outcome=OUT.HELD, count={"saves": 1})
             return
         distance = round(52.5 + x, 1)
         direct = distance < 30
@@ -409,19 +412,21 @@ class _State:
             distance=distance,
         )
         if direct and not shooting:
-            self.deed(K.CROSS, foe, taker, outcome=O.LOST, place=(-x, -3), target=(45, 0), how="lofted", set_piece=True)
+            self.deed(
+                K.CROSS, foe, taker, outcome=OUT.LOST, place=(-x, -3), target=(45, 0), how="lofted", set_piece=True
+            )
             self.wait(1, 2)
             self.contest(foe, taker)
         elif shooting:
             result = str(self.rng.choice(["saved", "over", "wide", "blocked"]))
             self.deed(K.SHOT, foe, taker, label=Label.SHOT_ON_TARGET if result == "saved" else None if result == "blocked" else Label.SHOT_OFF_TARGET,
-                      outcome=O(result), place=(-x, -3), target=(52.5, 5.0), count={"shots": 1}, body="right_foot", how="curled", height="high",
+                      outcome=OUT(result), place=(-x, -3), target=(52.5, 5.0), count={"shots": 1}, body="right_foot", how="curled", height="high",
                       distance=distance, free_kick=True)  # fmt: skip
             self.wait(0.8, 1.4)
             if result == "saved":
-                self.deed(K.SAVE, side, self.on[side][0], (foe, taker), outcome=O.HELD, count={"saves": 1})
+                self.deed(K.SAVE, side, self.on[side][0], (foe, taker), outcome=OUT.HELD, count={"saves": 1})
             elif result == "blocked":
-                self.deed(K.BLOCK, side, self.someone(side), (foe, taker), outcome=O.BLOCKED)
+                self.deed(K.BLOCK, side, self.someone(side), (foe, taker), outcome=OUT.BLOCKED)
             else:
                 self.deed(K.BALL_OUT, foe, taker, label=Label.BALL_OUT, place=(52.5, 5), line="goal")
 

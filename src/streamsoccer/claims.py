@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from streamsoccer.actions import Label
 from streamsoccer.domain import Action, MatchSheet, Placeholder, Side, Tally
-from streamsoccer.reading import NAMED, PLAYER, SOMEONE, TEAM, Mention, Sentence, read, sentences, value
+from streamsoccer.reading import NAMED, OPPONENT, PLAYER, SOMEONE, TEAM, Mention, Sentence, read, sentences, value
 from streamsoccer.wording import (
     CARDINAL,
     CARDS,
@@ -182,11 +182,17 @@ def _actions(sentence: Sentence) -> Iterator[Claim]:
             if rule.act is Act.GOAL and OVERRULED.search(text):
                 continue
             side, who = _whose(sentence, rule, match)
-            if side is Side.NONE and rule.role in ("any", "team", "goal kick", "last"):
+            vague = rule.role in ("any", "team", "goal kick", "last") or (rule.role, rule.outcome) == (
+                "foe",
+                Outcome.SAVED,
+            )
+            if side is Side.NONE and vague:
                 continue
             past = rule.act in CARDS and PAST.search(text) is not None
             if rule.act is Act.YELLOW and not past and _is_second(text, taken):
                 continue
+            if rule.outcome is Outcome.BLOCKED and any(how is Outcome.SAVED for _, how, _ in told):
+                continue  # a save that blocks the shot
             taken.append((match.start(), match.end(), rule.act))
             key = (rule.act, rule.outcome, Side.NONE if rule.act in _ONCE else side)
             if key in told:
@@ -211,6 +217,10 @@ def _is_second(text: str, taken: Sequence[tuple[int, int, Act]]) -> bool:
     return any(act is Act.SECOND_YELLOW for _, _, act in taken)
 
 
+def _place(item: tuple[int, Mention]) -> int:
+    return item[0]
+
+
 def _whose(sentence: Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side, Mention | None]:
     """Whose act it is: named by the pattern, else by the rule's role."""
     for group in (name for name in match.re.groupindex if match[name]):
@@ -225,12 +235,21 @@ def _whose(sentence: Sentence, rule: Rule, match: re.Match[str]) -> tuple[Side, 
         return Side.NONE, None
     if rule.role in ("last", "foe"):
         before = [(at, each) for at, each in sentence.mentions(SOMEONE[1:-1]) if at < place]
+        if before and rule.outcome is Outcome.SAVED and before[-1][1].char == OPPONENT:
+            return Side.NONE, None  # what a defender stops is not saved
         if before and (side := sentence.side_of(*before[-1])) is not Side.NONE:
             return (side, before[-1][1]) if rule.role == "last" else (side.other, None)
         main = sentence.main(place)
         if main is None or rule.role == "last":
             return Side.NONE, None
         return (main.side if before else main.side.other), None
+    if rule.role == "saver":
+        main = sentence.main(place) or sentence.topic
+        nearest = max(
+            ((at, each) for at, each in sentence.mentions(SOMEONE[1:-1]) if at < place), default=None, key=_place
+        )
+        unnamed = nearest is not None and nearest[1].side is Side.NONE
+        return (Side.NONE if main is None else main.side if unnamed else main.side.other), None
     if rule.role == "other":
         main = sentence.main(place)
         return (Side.NONE if main is None else main.side.other), None

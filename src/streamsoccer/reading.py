@@ -16,7 +16,7 @@ __all__ = ["Mention", "Reading", "Sentence", "read", "sentences", "value"]
 
 # A mention is one character of the text that patterns see: a player, team, coach or referee, an unnamed opponent of
 # whoever the sentence is about, or an unnamed goalkeeper.
-PLAYER, TEAM, _C, REFEREE, _X, _K = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
+PLAYER, TEAM, _C, REFEREE, OPPONENT, _K = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
 _TOKEN = {"[PLAYER]": PLAYER, "[TEAM]": TEAM, "[COACH]": _C, "[REFEREE]": REFEREE}
 _PLACE = re.compile(r"\[(PLAYER|TEAM|COACH|REFEREE)(?:_[^\]\s]*)?\]")
 _OPPONENT = re.compile(
@@ -30,9 +30,9 @@ _KEEPER = re.compile(
 )
 
 
-SOMEONE = f"[{PLAYER}{TEAM}{_C}{_X}{_K}]"
+SOMEONE = f"[{PLAYER}{TEAM}{_C}{OPPONENT}{_K}]"
 NAMED = PLAYER + TEAM + _C
-_ANY = NAMED + _X + _K
+_ANY = NAMED + OPPONENT + _K
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def read(text: str, sheet: MatchSheet | None, placeholders: Sequence[Placeholder
             found.append(Mention(char, *match.span(), side, full))
     taken = [(each.start, each.end) for each in found]
     lower = "".join(low if len(low := each.lower()) == 1 else each for each in text)
-    for pattern, char in ((_OPPONENT, _X), (_KEEPER, _K)):
+    for pattern, char in ((_OPPONENT, OPPONENT), (_KEEPER, _K)):
         for match in pattern.finditer(lower):
             if not any(start < match.end() and match.start() < end for start, end in taken):
                 found.append(Mention(char, *match.span(), Side.NONE))

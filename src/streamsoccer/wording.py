@@ -78,7 +78,7 @@ class Rule:
     act: Act
     outcome: Outcome | None
     pattern: re.Pattern[str]
-    role: str  # main: whoever does something to this place; other: not he; last: the nearest mention; foe: not that one
+    role: str  # main: whoever does something to this place; other: not he; last: the nearest mention; foe: not that one; saver: the nearest mention saves
     hedged: bool = True
     tidy: re.Pattern[str] | None = None  # what must not stand right before
 
@@ -101,11 +101,12 @@ _PENALTY = r"(?:\bpenalt(?:y|ies)(?! (?:area|box|spot|arc))|\bspot[- ]kick|from 
 _SAVES = r"(?:saves|den(?:ies|ied)|parr(?:ies|ied)|smothers|(?:stops|thwarts|foils|repels) (?:the|his) (?:shot|effort|strike|header|volley|drive|attempt)|tips|palms (?:it|the ball|the \w+ away)|keeps (?:it|the (?:ball|effort|shot)|\w+ (?:shot|effort|header)) out|gets? (?:a (?:\w+ )?(?:hand|glove|fingertip)|down|across) to)"
 
 RULES: tuple[Rule, ...] = (
-    _rule(Act.GOAL, Outcome.GOAL, rf"\bgoals? (?:by|from|for|scored by) (?:the )?{_BY}", "main"),
+    _rule(Act.GOAL, Outcome.GOAL, rf"\bown goal(?: by {_VS})?|\binto his own (?:net|goal)\b", "other", False),
+    _rule(Act.GOAL, Outcome.GOAL, rf"\b(?<!own )goals? (?:by|from|for|scored by) (?:the )?{_BY}", "main"),
     _rule(
         Act.GOAL,
         Outcome.GOAL,
-        r"(?<!to )\b(?:scores|scored|nets|netted|equali[sz]es|equali[sz]ed|converts|converted)\b",
+        r"(?<!to )\b(?:scores(?! an own)|scored(?! an own)|nets|netted|equali[sz]es|equali[sz]ed|converts|converted)\b",
         "main",
     ),
     _rule(
@@ -124,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.SHOT,
         Outcome.SAVED,
-        rf"\b(?:saved|stopped|denied|kept out|parried|thwarted|smothered|repelled|palmed away|tipped \w+) by (?:an? (?:\w+ )?save (?:from|by) )?{_VS}",
+        rf"\b(?:saved|stopped|denied|kept out|parried|thwarted|smothered|repelled|palmed away|tipped \w+) by (?:an? (?:\w+ )?save (?:from|by) )?(?P<vs>[{PLAYER}{_K}])",
         "main",
         False,
     ),
@@ -184,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         Act.SHOT,
         Outcome.SAVED,
         r"\b(?:makes?|made|pulls? off|pulled off|produces?|produced|comes up with)(?: \w+){0,4} save\b",
-        "other",
+        "saver",
         False,
     ),
     _rule(
@@ -308,7 +309,7 @@ RULES: tuple[Rule, ...] = (
         None,
         rf"(?<!second )\b(?:yellow[- ]card(?:s|ed)?|yellow\b(?! and| cards?)|booked|booking|cautioned|\ba caution\b|\bcaution (?=goes|to|for)|(?:into|in) (?:the )?(?:referee'?s? |{REFEREE}'s )?(?:note)?book\b|takes? (?:the|his) name|books(?= {PLAYER}))(?: (?:goes )?(?:to|for|against) {_BY})?",
         "main",
-        False,
+        True,
     ),
     _rule(
         Act.SUBSTITUTION,
@@ -433,7 +434,7 @@ WHOLE_MATCH = re.compile(
     r"\b(?:of|in) the (?:match|game)\b|\bso far\b|\btoday\b|\bof the (?:evening|afternoon|night|day)\b"
 )
 SCORE = re.compile(
-    rf"(?<![\d:-])(?P<a>\d{{1,2}}) ?[-:] ?(?P<b>\d{{1,2}})(?![\d:-]|\s?-\s?\d| formation)|\b(?P<a2>{NUMBER})[- ](?P<b2>nil|{NUMBER})\b(?! minute| yard| metre| touch| twos?)"
+    rf"(?<![\d:-])(?P<a>\d{{1,2}}) ?[-:] ?(?P<b>\d{{1,2}})(?![\d:-]|\s?-\s?\d| formation)|\b(?!one[- ]twos?\b)(?P<a2>{NUMBER})[- ](?P<b2>nil|{NUMBER})\b(?! minute| yard| metre| touch| twos?)"
 )
 NIL = re.compile(r"\b(?:goalless|scoreless|nil-nil|0-0)\b")
 LEADS = re.compile(r"\b(?:win|wins|lead|leads|leading|in front|ahead|up|cushion|advantage)\b")

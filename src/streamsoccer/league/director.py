@@ -71,19 +71,20 @@ class Graphic:
 class Taste:
     """How this director works: shares of stoppages that get a replay or close-up, and how often he comes back late."""
 
-    close_out: float = 0.44  # after a ball out over the touchline
+    close_out: float = 0.42  # after a ball out over the touchline
     late_out: float = 0.74
-    close_goal_line: float = 0.5
-    late_goal_kick: float = 0.8
-    late_corner: float = 0.18
+    close_goal_line: float = 0.66
+    late_goal_kick: float = 0.84
+    late_corner: float = 0.28
     replay_chance: float = 0.62
-    replay_foul: float = 0.4
-    close_foul: float = 0.36
-    late_foul: float = 0.74
+    replay_foul: float = 0.42
+    close_foul: float = 0.4
+    late_foul: float = 0.84
     replay_offside: float = 0.5
-    late_goal: float = 0.72
+    late_goal: float = 0.95
     close_card: float = 0.72
-    cutaway: float = 80.0  # seconds of open play between close-ups without cause
+    opening: float = 0.35  # a half that begins on a face
+    cutaway: float = 105.0  # seconds of open play between close-ups without cause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,6 +152,8 @@ class _Director:
             elif was and not now:
                 self._went_live = None
             was, self._step = now, step
+            if step == 0 and self._rng.random() < self._taste.opening:
+                self._cut(step, self._close(step, int(self._rng.integers(23)), 1.5, 3.5))
             while deed is not None and deed.step <= step:
                 self._react(deed, step)
                 deed = next(deeds, None)
@@ -182,8 +185,13 @@ class _Director:
             return
         cue = self._cue
         if cue.late is not None:
-            back = live and self._went_live is not None and step - self._went_live >= cue.late
-            over = back or since >= cue.longest
+            over = (live and self._went_live is not None and step - self._went_live >= cue.late) or since >= cue.longest
+            if not over and since >= cue.lasts and not live:
+                # still waiting for play: another face
+                other = self._close(step, int(self._rng.integers(22)), 3.0, 6.5)
+                other.late, other.longest = cue.late, cue.longest - since
+                self._cut(step, other)
+                return
         else:
             over = since >= cue.lasts
             resumed = self._went_live
@@ -249,7 +257,7 @@ class _Director:
         keeper = 11 if scorer < 11 else 0
         last = self._close(at, keeper if rng.random() < 0.5 else scorer, 3.0, 6.0)
         if rng.random() < taste.late_goal:
-            last.late, last.longest = self._steps(0.4, 2.6), self._steps(26.0, 40.0)
+            last.late, last.longest = self._steps(0.4, 2.6), self._steps(36.0, 60.0)
         self._plan.append(last)
 
     def _out(self, deed: Deed, step: int) -> None:
@@ -259,7 +267,7 @@ class _Director:
             return
         chance = self._chance if self._chance is not None and step - self._chance.step < 7 * HZ else None
         goal_line = deed.detail.get("line") == "goal"
-        attackers_last = deed.detail.get("last") in _other_side(self._end_side(deed))
+        attackers_last = deed.side is not self._end_side(deed)
         if goal_line:
             late = taste.late_goal_kick if attackers_last else taste.late_corner
             close = taste.close_goal_line if attackers_last else taste.close_goal_line * 0.5
@@ -271,7 +279,8 @@ class _Director:
             return
         who = chance if chance is not None else deed
         slot = who.slot if who.slot is not None else self._nearest(step)
-        self._plan.append(self._close(step + self._steps(1.2, 2.6), slot, 2.0, 3.6))
+        wait = self._steps(1.2, 2.6) if chance is not None or not goal_line else self._steps(2.0, 8.0)
+        self._plan.append(self._close(step + wait, slot, 2.0, 3.6))
         if chance is not None and rng.random() < taste.replay_chance:
             self._plan.append(self._replay(step, chance, wide=False))
         if rng.random() < late:
@@ -291,23 +300,24 @@ class _Director:
         draw = float(rng.random())
         dangerous = abs(deed.place[0]) > 26 and abs(deed.place[1]) < 24
         if draw < replay_share:
-            wait = self._steps(4.0, 7.5)
+            wait = self._steps(5.5, 9.5)
             if rng.random() < 0.5 and deed.other_slot is not None:
                 self._plan.append(self._close(step + self._steps(1.8, 3.0), deed.other_slot, 2.0, 3.5))
             self._plan.append(self._replay(step + wait, deed, wide=False))
         elif draw < replay_share + close_share:
             slot = deed.other_slot if deed.other_slot is not None and rng.random() < 0.5 else deed.slot
             slot = slot if slot is not None else self._nearest(step)
-            self._plan.append(self._close(step + self._steps(3.0, 7.0), slot, 2.2, 4.5))
+            self._plan.append(self._close(step + self._steps(4.0, 11.0), slot, 2.2, 4.5))
         else:
             return
-        if rng.random() < (late * 0.25 if dangerous else late):
+        if rng.random() < (late * 0.12 if dangerous else late):
             self._stay(self._plan[-1])
 
     def _card(self, deed: Deed, step: int) -> None:
         kind = GraphicKind(deed.kind.value)
         self._graphic(kind, deed, step + self._steps(2.0, 4.5))
-        if self._now.kind is ShotKind.REPLAY or self._rng.random() > self._taste.close_card:
+        share = {ShotKind.MAIN: self._taste.close_card, ShotKind.CLOSE: 0.95, ShotKind.REPLAY: 0.6}[self._now.kind]
+        if self._rng.random() > share or self._now.start == step:
             return
         booked = self._plan[-1] if self._plan else None
         self._plan.clear()
@@ -332,7 +342,7 @@ class _Director:
         if cue.shot.kind is ShotKind.REPLAY:
             cue = self._close(cue.earliest, int(self._rng.integers(22)), 2.0, 4.0)
             self._plan.append(cue)
-        cue.late, cue.longest = self._steps(0.4, 2.0), cue.lasts + self._steps(8.0, 22.0)
+        cue.late, cue.longest = self._steps(0.4, 2.0), cue.lasts + self._steps(10.0, 34.0)
 
     def _close(self, earliest: int, slot: int, least: float, most: float) -> _Cue:
         # NaN where nobody is compares false
@@ -380,11 +390,6 @@ def _other_station(station: Station) -> Station:
         Station.LOW_LEFT: Station.SIX_LEFT,
         Station.LOW_RIGHT: Station.SIX_RIGHT,
     }.get(station, Station.SIX_LEFT)
-
-
-def _other_side(side: Side) -> tuple[Side | str, ...]:
-    other = Side.AWAY if side is Side.HOME else Side.HOME
-    return other, other.value
 
 
 def direct(trace: Trace, rng: Generator, taste: Taste | None = None) -> Direction:

@@ -144,7 +144,7 @@ def follow_play(trace: Trace) -> Track:
         aim = (max(-46.0, min(46.0, x + ahead)), max(-30.0, min(26.0, 0.72 * y - 1.0)), 0.0)
         depth = operator.distance((aim[0] * 0.9, aim[1], 0.0)) / 69.0
         near_goal = max(0.0, min(1.0, (abs(x) - 24.0) / 18.0))
-        zoom = 1.36 + 0.34 * near_goal + 0.12 * calm - min(0.16, 0.02 * max(0.0, z - 3.0))
+        zoom = 1.42 + 0.36 * near_goal + 0.34 * calm - min(0.16, 0.02 * max(0.0, z - 3.0))
         rows.append(operator.turn(aim, zoom * (0.45 + 0.55 * depth)))
     return _track(Station.MAIN, 0, rows)
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How substitutions and injuries are told."""
 
 TEXT = """

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How shots that miss are told, and the words for any shot."""
 
 TEXT = """

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How fouls, cards and offsides are told."""
 
 TEXT = """

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How possession, phases of play, starts and ends of halves and added time are told."""
 
 TEXT = """

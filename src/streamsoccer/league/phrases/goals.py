@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How saves, goals and missed penalties are told."""
 
 TEXT = """

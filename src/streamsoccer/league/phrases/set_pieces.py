@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """How corners, free kicks, penalties and throw-ins are told."""
 
 TEXT = """
