@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamsoccer.league.truth import HZ, PEOPLE, Pose, Trace
 
-__all__ = ["FAST", "JOINTS", "PHASES", "STATURE", "Cast", "Joint", "posture"]
+__all__ = ["BOARD", "FAST", "JOINTS", "PHASES", "STATURE", "Cast", "Joint", "posture"]
 
 STATURE = 1.8
 PHASES = 32  # pictures of a pose in time
@@ -29,8 +29,8 @@ class Joint:
 
 
 # Postures beyond the trace's poses: the same poses as other people or other moments have them
-AEROPLANE, READY, HANDS_ON_HIPS, BACKWARD = 18, 19, 20, 21
-POSTURES = 22
+AEROPLANE, READY, HANDS_ON_HIPS, BACKWARD, BOARD = 18, 19, 20, 21, 22
+POSTURES = 23
 # Seconds that a pose takes from its first picture to its last; poses that go round are marked
 _LASTS: dict[int, tuple[float, bool]] = {
     Pose.STAND: (4.0, True),
@@ -51,6 +51,7 @@ _LASTS: dict[int, tuple[float, bool]] = {
     AEROPLANE: (0.8, True),
     READY: (1.6, True),
     HANDS_ON_HIPS: (4.0, True),
+    BOARD: (3.0, True),
 }
 _STRIDE: dict[int, float] = {Pose.WALK: 1.5, Pose.RUN: 2.6, Pose.SPRINT: 3.7, BACKWARD: 1.6}  # metres for two steps
 FAST = 0.6  # metres a second from which nobody is standing
@@ -283,6 +284,8 @@ def _bend(posture: int, p: float) -> _Bend:
                 elbows=(0.7, 0.7),
                 wide=(0.55, 0.55),
             )
+        case _ if posture == BOARD:
+            return _Bend(lean=0.0, arms=(2.75, 2.75), elbows=(0.1, 0.1), wide=(0.0, 0.0))
         case _ if posture == HANDS_ON_HIPS:
             return _Bend(arms=(-0.35, -0.35), elbows=(0.9, 0.9), wide=(0.75, 0.75), spread=0.14)
         case _:

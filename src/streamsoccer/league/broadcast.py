@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP, Clip
 from streamsoccer.errors import UsageError
-from streamsoccer.league.body import Cast
+from streamsoccer.league.body import BOARD, Cast, posture
 from streamsoccer.league.director import Direction, Shot, ShotKind, direct
 from streamsoccer.league.figures import Outfit, Prop, Wardrobe
 from streamsoccer.league.goalframe import DEEP
 from streamsoccer.league.graphics import Overlay
 from streamsoccer.league.paint import Painter, Scene
-from streamsoccer.league.rig import Track, follow_ball, follow_person, follow_play
-from streamsoccer.league.truth import HZ, PEOPLE, DeedKind, Pose, Trace
+from streamsoccer.league.rig import FOURTH, FOURTH_PLACE, Track, follow_ball, follow_person, follow_play
+from streamsoccer.league.truth import HZ, PEOPLE, Deed, DeedKind, Pose, Trace
 from streamsoccer.league.turf import GOAL_HALF, GOAL_HEIGHT, LENGTH
 from streamsoccer.league.world import Fixture, stream
 
@@ -59,6 +59,7 @@ class HalfOnAir:
         self.direction = direction_of(fixture, trace)
         self._tracks: dict[int, Track] = {}
         self._cards = [each for each in trace.deeds if each.kind in _CARDS]
+        self._changes = [each for each in trace.deeds if each.kind is DeedKind.SUBSTITUTION]
         self._goals = [each for each in trace.deeds if each.kind is DeedKind.GOAL]
 
     @cached_property
@@ -111,6 +112,11 @@ class HalfOnAir:
                 push = 0.85 * min(1.0, since / 0.12) / (1 + (since / 0.5) ** 2)
                 return {1 if x > 0 else -1: (max(-3.3, min(3.3, y)), max(0.2, min(2.2, z)), push)}
         return {}
+
+    def change(self, step: int) -> Deed | None:
+        """The change that the fourth official shows at a step."""
+        shown = [each for each in self._changes if each.step <= step < each.step + 6 * HZ]
+        return shown[-1] if shown else None
 
     def excited(self, moment: float) -> bool:
         """Whether the crowd is on its feet."""
@@ -196,14 +202,31 @@ class Broadcast:
         now = np.round(ball + way * part, 4)
         x, y, z = now.tolist()
         bx, by, bz = (now - way * (0.1 if part > 0.1 or before == 0 else part)).tolist()
+        people = np.round(start + (end - start) * part, 4)
+        facing = np.round(trace.facing[before] + turn * part, 4)
+        joints, outfits, props = (
+            on_air.cast.joints(before, after, part),
+            self._dressed(trace, before),
+            on_air.props(before),
+        )
+        numbers = (0, 0)
+        if (change := on_air.change(before)) is not None:
+            people = np.vstack([people, [FOURTH_PLACE]])
+            facing = np.append(facing, -1.571)
+            held = posture(np.array([BOARD]), np.array([moment / 15 % 1]))
+            joints, outfits = np.concatenate([joints, held]), [*outfits, self._wardrobe.outfit(22, None)]
+            props[FOURTH] = Prop.BOARD
+            squad = self._fixture.club(change.side).squad
+            numbers = (squad[change.player or 0].number, squad[change.other or 0].number)
         return Scene(
             ball=(x, y, z),
             ball_before=(bx, by, bz),
-            people=np.round(start + (end - start) * part, 4),
-            facing=np.round(trace.facing[before] + turn * part, 4),
-            joints=on_air.cast.joints(before, after, part),
-            outfits=self._dressed(trace, before),
-            props=on_air.props(before),
+            people=people,
+            facing=facing,
+            joints=joints,
+            outfits=outfits,
+            props=props,
+            numbers=numbers,
             bulge=on_air.bulge(moment),
             excited=on_air.excited(moment),
             seconds=moment / HZ,

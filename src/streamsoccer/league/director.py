@@ -14,7 +14,7 @@ from enum import StrEnum
 from numpy.random import Generator
 
 from streamsoccer.domain import Side
-from streamsoccer.league.rig import Station
+from streamsoccer.league.rig import FOURTH, FOURTH_PLACE, Station
 from streamsoccer.league.truth import HZ, Deed, DeedKind, Outcome, Trace
 
 __all__ = ["WIPE", "Direction", "Graphic", "GraphicKind", "Shot", "ShotKind", "Taste", "direct"]
@@ -83,6 +83,7 @@ class Taste:
     replay_offside: float = 0.5
     late_goal: float = 0.95
     close_card: float = 0.72
+    board: float = 0.75
     opening: float = 0.35  # a half that begins on a face
     cutaway: float = 105.0  # seconds of open play between close-ups without cause
 
@@ -109,7 +110,7 @@ class Direction:
             return False
         if deed.kind in (DeedKind.YELLOW, DeedKind.RED, DeedKind.SECOND_YELLOW):
             return shot.target in (22, deed.slot)
-        return deed.kind is DeedKind.SUBSTITUTION and shot.target == deed.slot
+        return deed.kind is DeedKind.SUBSTITUTION and shot.target in (FOURTH, deed.slot)
 
     def score(self, moment: float) -> tuple[int, int]:
         """The score on the board at a moment: it follows a goal some seconds later."""
@@ -231,9 +232,11 @@ class _Director:
             case DeedKind.SUBSTITUTION:
                 start = step + self._steps(0.6, 2.0)
                 self._graphic(GraphicKind.SUBSTITUTION, deed, start)
-                if rng.random() < 0.5 and self._now.kind is ShotKind.MAIN and deed.slot is not None:
+                if rng.random() < taste.board and self._now.kind is ShotKind.MAIN:
                     self._plan.clear()
-                    self._plan.append(self._close(step + self._steps(1.0, 2.0), deed.slot, 2.5, 4.0))
+                    self._plan.append(self._close(step + self._steps(0.2, 1.0), FOURTH, 2.0, 3.2))
+                    if deed.slot is not None and rng.random() < 0.6:
+                        self._plan.append(self._close(step + self._steps(1.0, 2.0), deed.slot, 2.0, 3.5))
             case DeedKind.INJURY:
                 if self._now.kind is ShotKind.MAIN and deed.slot is not None:
                     self._plan.append(self._close(step + self._steps(2.0, 4.0), deed.slot, 3.0, 6.0))
@@ -346,8 +349,9 @@ class _Director:
 
     def _close(self, earliest: int, slot: int, least: float, most: float) -> _Cue:
         # NaN where nobody is compares false
-        station = Station.LOW_LEFT if self._trace.people[self._step, slot, 0] < 0 else Station.LOW_RIGHT
-        tall = round(float(self._rng.uniform(0.62, 1.35)), 2)
+        left = FOURTH_PLACE[0] < 0 if slot == FOURTH else self._trace.people[self._step, slot, 0] < 0
+        station = Station.LOW_LEFT if left else Station.LOW_RIGHT
+        tall = round(float(self._rng.uniform(0.62, 0.8 if slot in (22, FOURTH) else 1.35)), 2)
         shot = Shot(start=0, end=0, kind=ShotKind.CLOSE, station=station, target=slot, tall=tall)
         return _Cue(earliest=earliest, shot=shot, lasts=self._steps(least, most))
 

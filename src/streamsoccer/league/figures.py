@@ -32,7 +32,7 @@ SMALL = 15.0  # pixels in a metre below which a figure is drawn with fewer strok
 class Prop:
     """What somebody holds."""
 
-    NONE, YELLOW, RED, FLAG = 0, 1, 2, 3
+    NONE, YELLOW, RED, FLAG, BOARD = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +73,7 @@ class Figure:
     ahead: tuple[float, float]  # one metre ahead of him, in metres of the picture
     near: int  # the side nearer to the camera: 0 left, 1 right
     prop: int = Prop.NONE
+    numbers: tuple[int, int] = (0, 0)  # on the board: who comes on, who goes off
 
 
 class Wardrobe:
@@ -197,7 +198,9 @@ def draw_figure(image: Rgb, figure: Figure) -> None:
         _strokes(canvas, figure, unit)
     else:
         _limbs(canvas, figure.joints, figure, unit)
-    if figure.prop:
+    if figure.prop == Prop.BOARD:
+        _board(canvas, figure, unit)
+    elif figure.prop:
         _prop(canvas, figure.joints[Joint.ELBOWS[1]], figure.joints[Joint.HANDS[1]], figure.prop, unit)
     if over == 4:  # halving twice is several times quicker than quartering once
         canvas = shrink(canvas, figure.width * 2, figure.height * 2)
@@ -386,6 +389,22 @@ def _prop(canvas: Rgb, elbow: Spot, hand: Spot, prop: int, unit: float) -> None:
     brim = y - half * 3 // 2
     card = np.array(((x - half, brim), (x + half, brim), (x + half, y + half), (x - half, y + half)))
     cv2.fillConvexPoly(canvas, card.astype(np.int32), (*(_YELLOW if prop == Prop.YELLOW else _RED), 255), 8, 4)
+
+
+def _board(canvas: Rgb, figure: Figure, unit: float) -> None:
+    """The board that a change is shown on: who comes on in green, who goes off in red."""
+    (ax, ay), (bx, by) = (figure.joints[hand] for hand in Joint.HANDS)
+    x, y, half = (ax + bx) // 32, (ay + by) // 32, max(3, round(unit * 0.42))
+    tall = max(4, round(unit * 0.46))
+    cv2.rectangle(canvas, (x - half, y - tall), (x + half, y), (16, 18, 20, 255), -1)
+    for way, number, colour in (
+        (-1, figure.numbers[0], (60, 255, 110, 255)),
+        (1, figure.numbers[1], (255, 64, 56, 255)),
+    ):
+        text, size, thick = str(number), unit * 0.0115, max(1, round(unit * 0.045))
+        (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thick)
+        at = (x + way * half // 2 - wide // 2, y - tall // 2 + high // 2)
+        cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick)
 
 
 _SHADOW_PARTS = (

@@ -36,6 +36,7 @@ class Scene:
     joints: NDArray[np.float32]  # [P, JOINTS, 3] in their own axes
     outfits: list[Outfit]
     props: dict[int, int] = field(default_factory=dict)  # slot: Prop
+    numbers: tuple[int, int] = (0, 0)  # on the fourth official's board
     bulge: dict[int, tuple[float, float, float]] = field(default_factory=dict)  # end: across, up, push
     excited: bool = False  # the crowd is on its feet
     seconds: float = 0.0
@@ -161,6 +162,7 @@ class Painter:
                 ahead=(ahead[index][0], ahead[index][1]),
                 near=sides[index],
                 prop=scene.props.get(slot, Prop.NONE),
+                numbers=scene.numbers,
             )
             draws.append((deep[index], _later(draw_figure, image, figure)))
         return draws
@@ -305,12 +307,12 @@ def _falling(rng: np.random.Generator, width: int, height: int, air: Air) -> Rgb
     layers = np.zeros((LAYERS, height + 48, width, 3), dtype=np.uint8)
     unit = height / 224
     for layer in layers:
-        count = int(150 * air.rain) if air.rain else int(120 * air.snow)
+        count = int(110 * air.rain) if air.rain else int(120 * air.snow)
         for x, y, size in rng.random((count, 3)).tolist():
             start = (round(x * width * 16), round(y * (height + 48) * 16))
             if air.rain:
                 long = (6 + 12 * size) * unit * 16
-                level = 16 + int(26 * size)
+                level = 12 + int(22 * size)
                 end = (round(start[0] + long * 0.18), round(start[1] + long))
                 cv2.line(layer, start, end, (level, level, level), max(1, round(unit * 0.7)), cv2.LINE_AA, 4)
             else:

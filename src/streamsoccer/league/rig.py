@@ -12,7 +12,22 @@ from numpy.typing import NDArray
 from streamsoccer.league.lens import Camera, Point
 from streamsoccer.league.truth import HZ, Trace
 
-__all__ = ["STATIONS", "Post", "Station", "Track", "follow_ball", "follow_person", "follow_play", "panorama_of"]
+__all__ = [
+    "FOURTH",
+    "FOURTH_PLACE",
+    "STATIONS",
+    "Post",
+    "Station",
+    "Track",
+    "follow_ball",
+    "follow_person",
+    "follow_play",
+    "panorama_of",
+]
+
+
+FOURTH = 25  # the fourth official, who is there only to show a change
+FOURTH_PLACE = (-1.5, 35.3)
 
 
 class Station(StrEnum):
@@ -163,7 +178,10 @@ def follow_person(trace: Trace, station: Station, slot: int, start: int, end: in
     """A long lens on one person; `tall` is how much of the picture's height a standing person takes."""
     operator = _Operator(station, stiff=16.0, damp=7.0)
     rows = []
-    places = np.round(trace.people[start : end + 1, slot].astype(np.float64), 3)
+    if slot == FOURTH:
+        places = np.tile(np.array(FOURTH_PLACE), (end + 1 - start, 1))
+    else:
+        places = np.round(trace.people[start : end + 1, slot].astype(np.float64), 3)
     speed = (0.0, 0.0)
     for index in range(len(places)):
         if np.isnan(places[index, 0]):
