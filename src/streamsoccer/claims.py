@@ -28,11 +28,13 @@ from streamsoccer.wording import (
     ORDINAL_OF,
     ORDINAL_THING,
     OVERRULED,
+    PASSING,
     PAST,
     PERIODS,
     RULES,
     SCORE,
     SCORE_HEDGE,
+    SHOOTING,
     SINCE,
     THINGS,
     THIS_HALF,
@@ -179,7 +181,7 @@ def _actions(sentence: Sentence) -> Iterator[Claim]:
                 continue
             if rule.hedged and HEDGE.search(clause(text, match.start())):
                 continue
-            if rule.act is Act.GOAL and OVERRULED.search(text):
+            if rule.act is Act.GOAL and (OVERRULED.search(sentence.reading.masked) or "offside" in text):
                 continue
             side, who = _whose(sentence, rule, match)
             vague = rule.role in ("any", "team", "goal kick", "last") or (rule.role, rule.outcome) == (
@@ -191,6 +193,8 @@ def _actions(sentence: Sentence) -> Iterator[Claim]:
             past = rule.act in CARDS and PAST.search(text) is not None
             if rule.act is Act.YELLOW and not past and _is_second(text, taken):
                 continue
+            if rule.outcome is Outcome.BLOCKED and PASSING.search(text) and not SHOOTING.search(text):
+                continue  # the effort was a pass
             if rule.outcome is Outcome.BLOCKED and any(how is Outcome.SAVED for _, how, _ in told):
                 continue  # a save that blocks the shot
             taken.append((match.start(), match.end(), rule.act))

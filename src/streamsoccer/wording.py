@@ -61,11 +61,14 @@ CLAUSE = re.compile(r"[,;:]\s| but | however | and | as | - ")
 # What stands before an action in its clause when it did not happen, or not yet.
 HEDGE = re.compile(
     r"\b(?:attempt(?:s|ed|ing)?|tr(?:y|ies|ied|ying)|fail(?:s|ed|ing)?|unable|can't|cannot|couldn't|can not|wo(?:uld|n't)|could|should|might|may|"
-    r"if|almost|nearly|disallow\w*|want\w*|hop(?:e|es|ed|ing)|look(?:s|ed|ing)? (?:to|for)|instead of|rather than|without|"
+    r"if|almost|nearly|disallow\w*|want\w*|hop(?:e|es|ed|ing)|look(?:s|ed|ing)? (?:to|for)|instead of|rather than|without|lack(?:s|ed|ing)?|"
     r"thinks?|not|n't|no|never|prevent\w*|avoid\w*|threaten\w*|search(?:ing)? (?:of|for)|chasing|push(?:ing)? for|need|"
     r"appeal\w*|claims? for|demand\w*|opportunit\w+|chances?|way|danger(?:ous)? of|risk\w*|lucky|close|inches from|yards? from|kept? (?:\w+ ){0,3}out of|keep\w* (?:\w+ ){0,3}out of)\b"
 )
-OVERRULED = re.compile(r"disallow|ruled out|chalked off|does not count|doesn't count|off-?side")
+OVERRULED = re.compile(r"disallow|ruled out|chalked off|does not count|doesn't count")
+# An effort can be a pass, too: what stands in a sentence whose effort is no shot, and what makes it one.
+PASSING = re.compile(r"\b(?:pass|cross|through ball)\b")
+SHOOTING = re.compile(r"\b(?:sho(?:t|ots?)|strikes?|volleys?|head(?:s|er)|drives?|at goal|goalwards|fires?|lets fly)\b")
 SCORE_HEDGE = re.compile(
     r"\b(?:look\w* for|search\w* (?:of|for)|chas(?:e|ing)|push\w* for|need|want|hunt\w* for|press\w* for|after)\b[^.]*$"
 )
@@ -400,7 +403,7 @@ RULES: tuple[Rule, ...] = (
 
 CARDS = frozenset({Act.YELLOW, Act.SECOND_YELLOW, Act.RED})
 PAST = re.compile(
-    r"\b(?:earlier|already (?:on|booked|been|has|have|had|carrying|cautioned|in the book)|on a (?:yellow|booking|caution)|"
+    r"\b(?:(?:booked|cautioned|yellow(?: card)?|booking) earlier|earlier (?:booked|cautioned|yellow|booking)|already (?:on|booked|been|has|have|had|carrying|cautioned|in the book)|on a (?:yellow|booking|caution)|"
     r"(?:was|were|had been|having been|has been|have been) (?:already )?(?:booked|cautioned|shown a yellow))\b"
 )
 _THING = (

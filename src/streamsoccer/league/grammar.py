@@ -21,6 +21,7 @@ from functools import cache, partial
 from numpy.random import Generator
 
 from streamsoccer.errors import DataError
+from streamsoccer.league.phrases import bench, chances, defence, discipline, flow, goals, set_pieces
 
 __all__ = ["Grammar", "Line", "Person", "Sentence", "load", "polish"]
 
@@ -211,10 +212,8 @@ def _true(no: bool, key: str, op: str, value: str, facts: Mapping[str, object], 
 @cache
 def load() -> Grammar:
     """All phrase files together."""
-    from streamsoccer.league.phrases import TEXTS
-
     rules: dict[str, tuple[Line, ...]] = {}
-    for text in TEXTS:
+    for text in (each.TEXT for each in (bench, chances, defence, discipline, flow, goals, set_pieces)):
         for name, lines in _rules(text):
             if name in rules:
                 raise DataError(f"the phrases have two rules {name!r}", remedy="rename one of them")

@@ -11,7 +11,7 @@ TEXT = """
 [K] {P} {strikes}, forcing {K} into a {fine} save.
 [K] {fine} goalkeeping! {P} {meets} and {strikes}, but {saves}.
 ~ [K] {P} brings the best out of {K}, who makes a {fine} save after {meeting}.
-~ [K] {K} is all that stands between {P} and a goal, and makes a {fine} save.
+~ [K] A {fine} save by {K} denies {P}, who {meets} and {strikes}.
 [Q] {Q} {supplies} {P}, who {strikes}. {Saves}.
 [zone=far] From {metres} metres, {P} {strikes}. {Saves}.
 [zone=far] {P} chances his arm from {metres} metres out, but {saves}.
