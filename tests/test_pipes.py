@@ -1,4 +1,4 @@
-"""A pipe on standard input: the containers that can be streamed, senders that stop in the middle, and SRT through it."""
+"""A pipe on standard input: containers that can be streamed, senders that stop in the middle, SRT through it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_watch import RATE, make_film
 
+from live_watch import RATE, make_film
 from streamsoccer.clock import WallClock
 from streamsoccer.sources import open_source
 from streamsoccer.testing.servers import UdpServer, free_port

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import socket
@@ -174,30 +175,42 @@ def test_of_variants_one_is_played_and_the_others_are_not_fetched(web: Web, segm
     assert sorted(fetched.values())[0] <= 2 and sorted(fetched.values())[1] >= 12
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_a_playlist_opens_no_file_and_no_port_but_its_own(web: Web, tmp_path: Path, ended: bool) -> None:
+def test_a_playlist_opens_no_file_and_no_port_but_its_own(web: Web, tmp_path: Path) -> None:
+    """The bait is the film from second 10 on, in a file and on a server beside: its pictures would be recognised."""
     other = Web(tmp_path / "other")
-    canary = tmp_path / "canary.ts"
-    canary.write_bytes((web.folder / "0.ts").read_bytes())
-    (other.folder / "0.ts").write_bytes(canary.read_bytes())
-    web.redirects["/elsewhere.ts"] = f"{other.address}/0.ts"
+    bait = tmp_path / "bait.ts"
+    bait.write_bytes((web.folder / "5.ts").read_bytes())
+    (other.folder / "5.ts").write_bytes(bait.read_bytes())
+    (other.folder / "list.m3u8").write_text(_playlist(range(5, 6), ended=True))
+    web.redirects["/elsewhere.ts"] = f"{other.address}/5.ts"
     places = [
-        "file:///etc/hostname", f"file://{canary}", str(canary), f"{other.address}/0.ts",
-        f"{other.address.replace('127.0.0.1', 'localhost')}/0.ts", "elsewhere.ts", f"concat:{canary}|{canary}",
-        f"subfile,,start,0,end,9,,:{canary}", "http://169.254.169.254/latest/meta-data", f"tcp://{other.address[7:]}",
-        f"crypto+{other.address}/0.ts", f"data:video/mp2t;base64,{'A' * 20}",
+        "file:///etc/hostname", f"file://{bait}", str(bait), f"../../..{bait}", f"concat:{bait}|{bait}",
+        f"subfile,,start,0,end,9,,:{bait}", f"{other.address}/5.ts", "elsewhere.ts", f"//{other.address[7:]}/5.ts",
+        f"{other.address.replace('127.0.0.1', 'localhost')}/5.ts", f"tcp://{other.address[7:]}",
+        f"crypto+{other.address}/5.ts", "http://169.254.169.254/latest/meta-data.ts",
     ]  # fmt: skip
-    text = HEAD + "".join(f"#EXTINF:2.0,\n{place}\n" for place in places) + (ENDED if ended else "")
-    key = f'#EXT-X-KEY:METHOD=AES-128,URI="{other.address}/key"\n#EXTINF:2.0,\n1.ts\n'
+    line = f"#EXTINF:{SECONDS}.0,\n"
+    good = f"{HEAD}{line}0.ts\n"
+    texts = [f"{good}{line}{place}\n{ENDED}" for place in places]
+    texts.append(f'{good}#EXT-X-KEY:METHOD=AES-128,URI="{other.address}/key"\n{line}1.ts\n{ENDED}')
+    texts.append(f'{good}#EXT-X-MAP:URI="{other.address}/5.ts"\n{line}1.ts\n{ENDED}')
+    texts.append(f"{HEAD}{line}{other.address}/5.ts\n")
+    texts.append(f"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\n{other.address}/list.m3u8\n")
     try:
-        for playlist in (text, HEAD + key + (ENDED if ended else "")):
-            with Watch(web.write("evil.m3u8", playlist), connect_seconds=1.0, opening_seconds=4.0) as watch:
-                watch.wait_until_over()
-            assert watch.error is not None and not watch.clips
-            assert "canary" not in str(watch.error)
+        with contextlib.ExitStack() as stack:
+            how = {"connect_seconds": 2.0, "opening_seconds": 8.0}
+            watches = [
+                stack.enter_context(Watch(web.write(f"evil{number}.m3u8", text), **how))
+                for number, text in enumerate(texts)
+            ]
+            for watch in watches:
+                watch.wait_until_over(seconds=60)
         assert other.asked == []
-        told = [notice.text for _, notice in watch.notices if notice.kind == "forbidden"]
-        assert told and "neither the server named nor on the public internet" in told[0]
+        for watch, text in zip(watches, texts, strict=True):
+            assert not [number for number in _shown(watch) if 250 <= number < 300], text
+        told = " ".join(notice.text for watch in watches for _, notice in watch.notices if notice.kind == "forbidden")
+        assert f"it leads to {other.address[7:]}, which is neither the server named nor" in told
+        assert "169.254.169.254" in told
     finally:
         other.close()
 
@@ -288,3 +301,65 @@ def test_the_gate_refuses_what_is_no_request() -> None:
                 assert client.recv(100).startswith(b"HTTP/1.1 400")
     finally:
         gate.close()
+
+
+class Echo:
+    """Takes one connection, keeps what it hears until a line is empty, and answers."""
+
+    def __init__(self, answer: bytes) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self.heard = b""
+        self._answer = answer
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        client, _ = self._server.accept()
+        with client:
+            while not self.heard.endswith(b"\r\n\r\n") and (more := client.recv(4096)):
+                self.heard += more
+            client.sendall(self._answer)
+
+    def close(self) -> None:
+        self._thread.join(timeout=5)
+        self._server.close()
+
+
+def _ask(gate: Gate, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", int(gate.address.rpartition(":")[2])), timeout=5) as client:
+        client.sendall(request)
+        answer = b""
+        while more := client.recv(4096):
+            answer += more
+        return answer
+
+
+def test_the_gate_makes_a_tunnel_to_the_server_named_for_https() -> None:
+    server = Echo(b"hello")
+    gate = Gate(f"https://127.0.0.1:{server.port}/live.m3u8")
+    request = f"CONNECT 127.0.0.1:{server.port} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    assert _ask(gate, request + b"tls\r\n\r\n") == b"HTTP/1.1 200 Connection established\r\n\r\nhello"
+    assert server.heard == b"tls\r\n\r\n"
+    assert _ask(gate, b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 403")
+    gate.close()
+    server.close()
+
+
+def test_where_there_is_a_proxy_the_gate_goes_through_it_with_its_password() -> None:
+    proxy = Echo(b"HTTP/1.1 200 OK\r\n\r\nfilm")
+
+    def resolve(host: str, port: int) -> list[str]:
+        raise socket.gaierror(-2, "only the proxy knows names")
+
+    gate = Gate("http://club.example/x", upstream=f"http://ann:se%40cret@127.0.0.1:{proxy.port}", resolve=resolve)
+    answer = _ask(
+        gate, b"GET http://club.example/0.ts HTTP/1.1\r\nConnection: keep-alive\r\nHost: club.example\r\n\r\n"
+    )
+    assert answer.endswith(b"film")
+    assert proxy.heard.startswith(
+        b"GET http://club.example/0.ts HTTP/1.1\r\nHost: club.example\r\nConnection: close\r\n"
+    )
+    assert b"Proxy-Authorization: Basic YW5uOnNlQGNyZXQ=\r\n" in proxy.heard
+    gate.close()
+    proxy.close()

@@ -90,6 +90,7 @@ class Gate:
             with server:
                 if tunnel and self._upstream is None:
                     _answer(client, "200 Connection established")
+                    server.sendall(body)
                 else:
                     server.sendall(self._forwarded(head, parts, tunnel=tunnel).encode("latin-1") + body)
                 back = threading.Thread(target=_pass_on, args=(client, server), daemon=True)
@@ -148,7 +149,10 @@ def _place(parts: SplitResult) -> tuple[str, int]:
 
 
 def _resolve(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:  # a label too long to be a name
+        raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
     return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
