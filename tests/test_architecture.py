@@ -38,6 +38,12 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+def folder_of(path: Path) -> str:
+    """The folder of the package that a file is in; nothing for a core file."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
 def imports(path: Path, *, at_import_time: bool = False) -> Iterator[str]:
     """Modules that a file imports; with `at_import_time` those alone that its own import brings in."""
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
@@ -62,21 +68,19 @@ def folders_imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_core_files_import_no_folder_and_folders_only_their_neighbours(path: Path) -> None:
-    relative = path.relative_to(PACKAGE)
-    if relative.name == "cli.py" and len(relative.parts) == 1:
+    if name_of(path) == "cli.py":
         return
-    folder = relative.parts[0] if len(relative.parts) > 1 else ""
-    allowed = {folder} | MAY_IMPORT.get(folder, set())
-    assert folders_imported(path) <= allowed, f"{relative} may import core files and {sorted(allowed)}"
+    allowed = {folder_of(path)} | MAY_IMPORT.get(folder_of(path), set())
+    assert folders_imported(path) <= allowed, f"{name_of(path)} may import core files and {sorted(allowed)}"
 
 
 def test_only_statistics_of_the_league_read_data() -> None:
-    readers = {path.name for path in FILES if path.parent.name == "league" and "data" in folders_imported(path)}
+    readers = {path.name for path in FILES if folder_of(path) == "league" and "data" in folders_imported(path)}
     assert readers <= {"stats.py"}
 
 
 def test_nothing_outside_the_league_knows_of_it() -> None:
-    knowing = {name_of(path) for path in FILES if "league" in folders_imported(path) and path.parent.name != "league"}
+    knowing = {name_of(path) for path in FILES if "league" in folders_imported(path) and folder_of(path) != "league"}
     assert knowing <= {"cli.py"}
 
 
@@ -99,7 +103,7 @@ def test_importing_the_package_and_its_command_line_stays_light() -> None:
 @pytest.mark.parametrize("folder", ["data", "evaluation", "league", "training"])
 def test_what_training_needs_imports_without_video_or_web(folder: str) -> None:
     for path in FILES:
-        if path.relative_to(PACKAGE).parts[0] == folder:
+        if folder_of(path) == folder:
             at_import = {module.split(".")[0] for module in imports(path, at_import_time=True)}
             assert not at_import & {"av", "pydantic", "starlette", "fastapi"}, name_of(path)
 

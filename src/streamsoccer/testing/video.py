@@ -37,9 +37,9 @@ def draw_frame(number: int, *, width: int = 320, height: int = 192, seconds: flo
     ):
         cx, cy = width * (0.5 + 0.4 * np.cos(turn)), height * (0.56 + 0.33 * np.sin(turn))
         picture[(x - cx) ** 2 + (y - cy) ** 2 < (height / size) ** 2] = colour
-    bit = width // BITS
     for place in range(BITS):
-        picture[: height // 8, place * bit : (place + 1) * bit] = 235 if number >> (BITS - 1 - place) & 1 else 20
+        start, stop = (round(edge * width / BITS) for edge in (place, place + 1))
+        picture[: height // 8, start:stop] = 235 if number >> (BITS - 1 - place) & 1 else 20
     return picture
 
 
