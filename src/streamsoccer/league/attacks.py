@@ -32,10 +32,11 @@ def shots(half: View) -> Iterator[Moment]:
             people.pop("Q", None)
         end, save, block, out = place, None, None, None
         for at, each in half.after(place, GOING_OUT):
-            if each.kind is DeedKind.SAVE and save is None and block is None:
+            shot_at = (each.other_side, each.other) == (deed.side, deed.player)
+            if each.kind is DeedKind.SAVE and shot_at and save is None and block is None:
                 save, end = each, at
                 told.append(at)
-            elif each.kind is DeedKind.BLOCK and block is None:
+            elif each.kind is DeedKind.BLOCK and shot_at and deed.outcome is Outcome.BLOCKED and block is None:
                 block, end = each, at
                 told.append(at)
             elif each.kind is DeedKind.GOAL:

@@ -88,7 +88,7 @@ def facts(fixture: Fixture, trace: Trace, deed: Deed) -> Iterator[Fact]:
         case DeedKind.SAVE:
             yield Fact(act=Act.SHOT, side=deed.side.other, outcome=Outcome.SAVED, half=trace.half, second=deed.at)
         case DeedKind.BLOCK:
-            yield Fact(act=Act.SHOT, side=deed.side.other, outcome=Outcome.BLOCKED, half=trace.half, second=deed.at)
+            yield fact(Act.INTERCEPTION)  # of a pass, a cross or a shot; that a shot was blocked is said by the shot
         case DeedKind.TACKLE if deed.outcome is Ended.WON:
             yield fact(Act.INTERCEPTION)
         case DeedKind.PASS if deed.outcome is Ended.COMPLETE:

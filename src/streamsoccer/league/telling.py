@@ -54,6 +54,7 @@ _TAILS: dict[CaptionClass, float] = {  # how often a remark follows; a second on
     _C.CLEARANCE: 0.78, _C.BALL_OUT: 0.95, _C.FOUL: 0.78, _C.YELLOW_CARD: 0.76, _C.OFFSIDE: 0.75, _C.SUBSTITUTION: 0.72,
     _C.INJURY: 0.5,
 }  # fmt: skip
+_REMARKS = 3  # at most so many remarks on one moment
 _WORD = re.compile(r"\b[a-z]{4,}\b")  # what two remarks on one moment may not share
 _GAP = 8.0  # seconds between sentences, but for what nobody may miss
 _LATELY = 10  # minutes that 'lately' looks back
@@ -137,13 +138,15 @@ def _write(
             return None
         odds = _TAILS.get(moment.kind, 0.4) if f"{rule}.tail" in grammar.rules else 0.0
         remarks: set[str] = set()
-        while rng.random() < odds:
+        for _ in range(_REMARKS):
+            if rng.random() >= odds:
+                break
             tail = grammar.tell(f"{rule}.tail", facts, people, rng, everything=everything)
-            words = set(_WORD.findall(tail or ""))
+            words = {each.rstrip("s") for each in _WORD.findall(tail or "")}
             if tail is not None and tail not in text and not words & remarks:
                 text = f"{text} {tail}"
                 remarks |= words
-            odds *= 0.78
+            odds *= 0.9
         sentence = polish(text)
         if sentence.anonymized not in said:
             break

@@ -322,7 +322,7 @@ works it to
 ~ [how=header] thumps a header {towards}
 [how=volley] volleys {towards}
 ~ [how=volley] meets it on the volley
-[how=volley] catches it on the volley and sends it {towards}
+[how=volley] catches it on the volley, sending it {towards}
 [how=volley] lashes a {fierce} volley {towards}
 ~ [how=volley] unfurls a {fierce} volley {towards}
 [how=kick] shoots {towards}

@@ -364,8 +364,9 @@ look for a way through
 commit players forward
 
 @clearance.tail
-{defence remark}
-{defence remark}
+[end=cleared/cut/claimed] {defence remark}
+[end=cleared/cut/claimed] {defence remark}
+[by=shot] {defence remark}
 {attack remark}
 
 @defence remark

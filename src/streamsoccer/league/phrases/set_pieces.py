@@ -255,9 +255,9 @@ punches
 
 @set piece
 Set pieces have been a theme.
-The blocking runs were cleverly disguised.
-The trajectory was too flat to be useful.
-Traffic in the box prevented anything cleaner.
+[end=cleared/claimed/none/out] The blocking runs were cleverly disguised.
+[end=cleared/claimed/none/out] The trajectory was too flat to be useful.
+[end=cleared/claimed/none/out] Traffic in the box prevented anything cleaner.
 Jostling throughout, but the whistle stayed silent.
 Variation would make these more dangerous.
 The analysts will not be impressed with that.
@@ -268,18 +268,18 @@ The captain demands more aggression from the attackers.
 An unorthodox routine, if it was one.
 ~ Somebody ought to have gambled at the back stick.
 Physical battles are breaking out everywhere.
-~ The aerial specialists were well shackled.
+~ [end=cleared/claimed/none/out] The aerial specialists were well shackled.
 Repetition has made it predictable.
 ~ Plenty of grappling, nothing illegal.
-A crowd of shirts, a forest of arms.
-The taker looks disappointed with his contact.
-An outswinger might have asked more questions.
-The wind held it up a little.
-There was a queue at the far post.
-Height is not everything, as that proved.
+[end=cleared/claimed/none/out] A crowd of shirts, a forest of arms.
+[end=cleared/claimed/none/out] The taker looks disappointed with his contact.
+[end=cleared/claimed/none/out] An outswinger might have asked more questions.
+[end=cleared/claimed/none/out] The wind held it up a little.
+[end=cleared/claimed/none/out] There was a queue at the far post.
+[end=cleared/claimed/none/out] Height is not everything, as that proved.
 Delivery is an art, and this was a sketch.
-The markers stuck to their task.
-A decoy run fooled no one.
+[end=cleared/claimed/none/out] The markers stuck to their task.
+[end=cleared/claimed/none/out] A decoy run fooled no one.
 The goalmouth was congested.
 ~ The second ball is just as important.
 Rehearsed or improvised, it did not come off.
@@ -300,8 +300,8 @@ The routine looked rehearsed.
 [end=claimed] Aerial duels like that are bread and butter for him.
 ~ [end=cleared] Back to the drawing board.
 ~ The training ground will hear about that one.
-Nobody attacked the near post.
-~ Only a modest delivery.
+[end=cleared/claimed/none/out] Nobody attacked the near post.
+~ [end=cleared/claimed/none/out] Only a modest delivery.
 
 @lead to corner
 *2 {P} {corner.won}. {won.corner}
