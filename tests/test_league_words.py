@@ -17,6 +17,7 @@ import results
 from falsify import falsified
 from scripted_match import ScriptedMatch, scripted_match
 from streamsoccer.claims import Finding, check, claims
+from streamsoccer.clock import MatchTime
 from streamsoccer.data.captions import classify, pick_time
 from streamsoccer.data.placeholders import tokens
 from streamsoccer.league import captions
@@ -193,7 +194,8 @@ def test_the_file_has_the_shape_of_soccernet() -> None:
         at, key = pick_time(row)
         assert at is not None and key == "contrastive_aligned_gameTime"
         assert classify(row, row["anonymized"])[2] is None  # a class that is known
-        assert row["important"] in ("true", "false") and row["position"].isdigit()
+        shown = MatchTime.parse(row["gameTime"])
+        assert row["important"] in ("true", "false") and int(row["position"]) == shown.seconds * 1000
         assert tokens(re.sub(r"_[^\]\s]*\]", "]", row["identified"])) == tokens(row["anonymized"])
         assert set(re.findall(r"\[PLAYER_([^\]]+)\]", row["identified"])) <= hashes
         assert "[" not in row["description"] and "{" not in row["anonymized"] and "  " not in row["description"]

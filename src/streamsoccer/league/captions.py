@@ -61,8 +61,6 @@ def write(match: Played) -> dict[str, Any]:
         "gameDate": fixture.date,
         "gameHomeTeam": fixture.home.name,
         "gameAwayTeam": fixture.away.name,
-        "home": {"name": fixture.home.name, "names": [fixture.home.name, fixture.home.code]},
-        "away": {"name": fixture.away.name, "names": [fixture.away.name, fixture.away.code]},
         "referee": [fixture.referee.name],
         "venue": [fixture.stadium.name],
         "lineup": {
@@ -96,7 +94,7 @@ def _row(fixture: Fixture, halves: Sequence[Trace], number: int, told: Told) -> 
         "identified": told.sentence.identified,
         "anonymized": told.sentence.anonymized,
         "visibility": "visible",
-        "position": str(round(written) * 1000),
+        "position": str(int(written) * 1000),
     }
     if rng.random() < 0.8:
         row["event_aligned_gameTime"] = _game_time(told.half, _within(moment.at + float(rng.normal(0.0, 1.5)), trace))
@@ -137,7 +135,6 @@ def _lineup(fixture: Fixture, halves: Sequence[Trace], side: Side) -> dict[str, 
                 "shirt_number": str(player.number),
                 "captain": player.captain,
                 "country": player.country,
-                "starting": number < 11,
                 "facts": facts.get(number, []),
             }
             for number, player in enumerate(club.squad)
