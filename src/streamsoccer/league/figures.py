@@ -407,7 +407,8 @@ def _board(canvas: Rgb, figure: Figure, unit: float) -> None:
         cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick)
 
 
-_SHADOW_PARTS = (
+_Parts = tuple[tuple[int, int, float], ...]  # from joint, to joint, metres wide
+_SHADOW_PARTS: _Parts = (
     (Joint.NECK, Joint.PELVIS, 0.34),
     (Joint.HIPS[0], Joint.KNEES[0], 0.16),
     (Joint.KNEES[0], Joint.ANKLES[0], 0.13),
@@ -415,8 +416,9 @@ _SHADOW_PARTS = (
     (Joint.KNEES[1], Joint.ANKLES[1], 0.13),
     (Joint.HEAD, Joint.NECK, 0.2),
 )
-_SHORT_PARTS = ((Joint.NECK, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.TOES[0], 0.2))
-_SMALL_PARTS = (
+_SHORT_PARTS: _Parts = ((Joint.NECK, Joint.PELVIS, 0.3), (Joint.PELVIS, Joint.TOES[0], 0.2))
+_FAINT_PARTS: _Parts = ((Joint.HEAD, Joint.ANKLES[0], 0.27),)
+_SMALL_PARTS: _Parts = (
     (Joint.HEAD, Joint.PELVIS, 0.3),
     (Joint.PELVIS, Joint.ANKLES[0], 0.17),
     (Joint.PELVIS, Joint.ANKLES[1], 0.17),
@@ -426,6 +428,6 @@ _SMALL_PARTS = (
 def shadow_lines(mask: NDArray[np.uint8], spots: Sequence[Spot], scale: float, dark: int, full: bool) -> None:
     """One person's shadow, from the places where his joints' shadows fall (sixteenths of pixels)."""
     kind = cv2.LINE_AA if scale > 24 else cv2.LINE_8
-    parts = _SHORT_PARTS if not full else _SMALL_PARTS if scale < SMALL else _SHADOW_PARTS
+    parts = (_SMALL_PARTS if full else _FAINT_PARTS) if scale < SMALL else _SHADOW_PARTS if full else _SHORT_PARTS
     for one, two, wide in parts:
         cv2.line(mask, spots[one], spots[two], dark, max(1, int(wide * scale * 0.8)), kind, 4)

@@ -17,40 +17,41 @@ __all__ = ["draw_corner_flag", "draw_frame", "draw_net", "goal_depths"]
 
 Rgb = NDArray[np.uint8]
 DEEP, SHALLOW = 2.1, 1.1  # how far the net goes back at the ground and at the bar
-MESH = 0.36
-FINE = 9  # points of a thread
+FINE_FROM = 20.0  # pixels in a metre from which single threads can be seen
 
 
-def _threads() -> NDArray[np.float64]:
-    """Threads of a net [T, FINE, 3]: metres behind the goal line, across, up."""
+def _threads(mesh: float, fine: int) -> NDArray[np.float64]:
+    """Threads of a net [T, fine, 3], `mesh` metres apart: metres behind the goal line, across, up."""
     threads: list[list[tuple[float, float, float]]] = []
 
     def thread(a: tuple[float, float, float], b: tuple[float, float, float]) -> None:
         threads.append(
-            [tuple(a[k] + (b[k] - a[k]) * part / (FINE - 1) for k in range(3)) for part in range(FINE)]  # type: ignore[misc]
+            [tuple(a[k] + (b[k] - a[k]) * part / (fine - 1) for k in range(3)) for part in range(fine)]  # type: ignore[misc]
         )
 
-    across = round(2 * GOAL_HALF / MESH)
+    across = round(2 * GOAL_HALF / mesh)
     for column in range(across + 1):
         y = -GOAL_HALF + 2 * GOAL_HALF * column / across
         thread((DEEP, y, 0.0), (SHALLOW, y, GOAL_HEIGHT))
         thread((SHALLOW, y, GOAL_HEIGHT), (0.0, y, GOAL_HEIGHT))
-    for row in range(1, 7):
-        z = GOAL_HEIGHT * row / 6
-        back = DEEP + (SHALLOW - DEEP) * row / 6
+    rows = round(2.2 / mesh)
+    for row in range(1, rows + 1):
+        z = GOAL_HEIGHT * row / rows
+        back = DEEP + (SHALLOW - DEEP) * row / rows
         thread((back, -GOAL_HALF, z), (back, GOAL_HALF, z))
         for side in (-1, 1):
             thread((0.0, side * GOAL_HALF, z), (back, side * GOAL_HALF, z))
     for side in (-1, 1):
-        for column in range(1, 5):
-            far = DEEP * column / 5
+        parts = round(1.8 / mesh)
+        for column in range(1, parts):
+            far = DEEP * column / parts
             top = GOAL_HEIGHT if far <= SHALLOW else GOAL_HEIGHT * (DEEP - far) / (DEEP - SHALLOW)
             thread((far, side * GOAL_HALF, 0.0), (far, side * GOAL_HALF, top))
     thread((SHALLOW / 2, -GOAL_HALF, GOAL_HEIGHT), (SHALLOW / 2, GOAL_HALF, GOAL_HEIGHT))
     return np.array(threads)
 
 
-_NET = _threads()
+_NET, _FAR_NET = _threads(0.36, 9), _threads(0.66, 5)
 
 
 def goal_depths(camera: Camera, end: int) -> tuple[float, float] | None:
@@ -76,7 +77,8 @@ def goal_depths(camera: Camera, end: int) -> tuple[float, float] | None:
 
 def draw_net(image: Rgb, camera: Camera, end: int, air: Air, bulge: tuple[float, float, float] | None) -> None:
     """The net; `bulge` is where across and up the ball strikes it, and how far it is pushed out now."""
-    net = _NET
+    scale = camera.focal / max(1.0, camera.distance((end * LENGTH, 0.0, 1.0)))
+    net = _NET if scale > FINE_FROM else _FAR_NET
     if bulge is not None:
         y, z, push = bulge
         far = (net[..., 1] - y) ** 2 + (net[..., 2] - z) ** 2
@@ -97,7 +99,6 @@ def draw_net(image: Rgb, camera: Camera, end: int, air: Air, bulge: tuple[float,
     over = np.ascontiguousarray(part)
     fixed = np.rint((pixels - (left, top)) * 16).astype(np.int32)
     cv2.polylines(over, list(fixed), False, air.veil((232, 234, 236), 70.0), 1, cv2.LINE_AA, 4)
-    scale = camera.focal / max(1.0, camera.distance((end * LENGTH, 0.0, 1.0)))
     share = 72 if scale < 16 else 110 if scale < 40 else 150  # of 256: a distant net is finer than a pixel
     mixed = part.astype(np.uint16) * (256 - share) + over.astype(np.uint16) * share
     part[:] = mixed >> 8

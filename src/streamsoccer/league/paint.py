@@ -17,7 +17,7 @@ from streamsoccer.league.lens import Camera, Rgb, Warp
 from streamsoccer.league.light import Air, air_of
 from streamsoccer.league.rig import STATIONS, Station, panorama_of
 from streamsoccer.league.stadium import Ground, build_ground, paint_still
-from streamsoccer.league.world import Fixture, stream
+from streamsoccer.league.world import Fixture, Light, stream
 
 __all__ = ["Painter", "Scene"]
 
@@ -173,7 +173,10 @@ class Painter:
         full = len(self.air.shadows) == 1
         line = self.air.shade_line
         scales = unit.tolist()
-        for light in self.air.shadows:
+        # people far away get one kind of shadow only: the cast one, or under clouds the dark about their feet
+        cast = self.air.light is not Light.OVERCAST
+        small = bool((unit < SMALL).all())
+        for light in self.air.shadows if cast or not small else ():
             fallen = world.copy()
             fallen[..., 0] += light.x * world[..., 2]
             fallen[..., 1] += light.y * world[..., 2]
@@ -184,6 +187,9 @@ class Painter:
                 if line is not None and world[person, Joint.PELVIS, 1] < line:
                     continue
                 shadow_lines(mask, spots[person], scale, light.dark, full)
+        if cast and small and line is None:
+            _darken(image, mask)
+            return
         feet = world[:, list(Joint.ANKLES)].mean(axis=1)
         feet[:, 2] = 0.0
         pixels, _ = camera.project(feet)

@@ -38,7 +38,7 @@ class Station(StrEnum):
     SIX_RIGHT = "six_right"
     BEHIND_LEFT = "behind_left"  # over the left goal
     BEHIND_RIGHT = "behind_right"
-    LOW_LEFT = "low_left"  # on the grass beside the near touchline
+    LOW_LEFT = "low_left"  # in the front rows of the near stand
     LOW_RIGHT = "low_right"
 
 
@@ -59,8 +59,8 @@ STATIONS: dict[Station, Post] = {
     Station.SIX_RIGHT: Post(place=(36.0, -60.0, 13.0), pan=(-0.6, 0.6), tilt=(0.1, 0.36), wide=1.4, still=1.8),
     Station.BEHIND_LEFT: Post(place=(-66.0, 5.0, 8.5), pan=(1.07, 2.07), tilt=(0.12, 0.42), wide=1.1, still=1.3),
     Station.BEHIND_RIGHT: Post(place=(66.0, 5.0, 8.5), pan=(-2.07, -1.07), tilt=(0.12, 0.42), wide=1.1, still=1.3),
-    Station.LOW_LEFT: Post(place=(-26.0, -37.2, 1.9), pan=(-1.1, 1.1), tilt=(-0.06, 0.12), wide=1.6, still=0.8),
-    Station.LOW_RIGHT: Post(place=(26.0, -37.2, 1.9), pan=(-1.1, 1.1), tilt=(-0.06, 0.12), wide=1.6, still=0.8),
+    Station.LOW_LEFT: Post(place=(-26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.04, 0.24), wide=1.6, still=0.8),
+    Station.LOW_RIGHT: Post(place=(26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.04, 0.24), wide=1.6, still=0.8),
 }
 
 

@@ -39,7 +39,9 @@ def turf(fixture: Fixture, air: Air) -> Plane:
     wear = worn * _wear(x, y) * (0.35 + 1.1 * blotches(rng, height, width, 90)) * ~beyond
     ground += (np.asarray((128.0, 116.0, 70.0)) - ground) * np.minimum(0.75, wear)[..., None]
     if air.snow:
-        drift = np.clip((blotches(rng, height, width, 26) - 0.78 + air.snow * 0.45) * 5, 0, 0.92)
+        fall = 0.5 * blotches(rng, height, width, 22) + 0.3 * blotches(rng, height, width, 60)
+        fall += 0.2 * blotches(rng, height, width, 170)
+        drift = np.clip((fall - 0.68 + air.snow * 0.3) * 6, 0, 0.92)
         off = np.where(beyond, 0.8, np.where((np.abs(x) > LENGTH + 1) | (np.abs(y) > WIDTH + 1), drift + 0.3, drift))
         ground += (np.asarray((232.0, 236.0, 242.0)) - ground) * np.minimum(0.92, off)[..., None]
     if air.rain:
