@@ -324,7 +324,11 @@ The routine looked rehearsed.
 [by=other] forces the issue and the ball goes behind off an opponent
 ~ [by=cross] sends in a {teasing} cross and gains a yard of territory, the ball clipping a shin on its way out
 ~ [by=pass] probes with a {weighted} pass that strikes a heel and rolls out
-[by=shot] has a go and the ball flies out off a defender
+[by=shot,outcome=blocked] has a go and the ball flies out off a defender
+[by=shot,outcome=blocked] sees his {fierce} shot blocked, and it spins behind
+[by=shot,outcome=blocked,X] shoots, and a block by {X} sends the ball behind
+[by=shot,outcome=saved,K] forces {K} to turn a {fierce} effort behind
+[by=shot,outcome=saved,K] draws a {fine} save from {K}, and it drops behind
 
 @corner.try
 [by=cross] sends in a {teasing} cross
