@@ -19,7 +19,7 @@ from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
-__all__ = ["SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figure", "shadow_lines"]
+__all__ = ["SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figures", "lay", "shadow_lines"]
 
 Spot = Sequence[int]
 _YELLOW: RGB = (250, 214, 20)
@@ -166,16 +166,22 @@ def _other(kit: Kit, taken: list[RGB]) -> Kit:
 
 def blend(image: Rgb, patch: Rgb, left: int, top: int) -> None:
     """Lay a premultiplied RGBA patch over an image, as far as it lies on it."""
+    lay(image, patch, np.subtract(256, patch[..., 3:], dtype=np.uint16), left, top)
+
+
+def lay(image: Rgb, patch: Rgb, keep: NDArray[np.uint16], left: int, top: int) -> None:
+    """Lay a patch over an image of which `keep` parts in 256 stay, as far as it lies on it."""
     height, width = image.shape[:2]
     high, wide = patch.shape[:2]
-    x0, y0, x1, y1 = max(0, left), max(0, top), min(width, left + wide), min(height, top + high)
-    if x1 <= x0 or y1 <= y0:
-        return
-    if x1 - x0 != wide or y1 - y0 != high:
-        patch = patch[y0 - top : y1 - top, x0 - left : x1 - left]
-    under = image[y0:y1, x0:x1]
+    if left < 0 or top < 0 or left + wide > width or top + high > height:
+        x0, y0, x1, y1 = max(0, left), max(0, top), min(width, left + wide), min(height, top + high)
+        if x1 <= x0 or y1 <= y0:
+            return
+        patch, keep = (each[y0 - top : y1 - top, x0 - left : x1 - left] for each in (patch, keep))  # type: ignore[assignment]
+        left, top, wide, high = x0, y0, x1 - x0, y1 - y0
+    under = image[top : top + high, left : left + wide]
     # a premultiplied colour is never above its alpha, so the sum stays within a byte
-    mixed = np.multiply(under, np.subtract(256, patch[..., 3:], dtype=np.uint16), dtype=np.uint16)
+    mixed = np.multiply(under, keep, dtype=np.uint16)
     mixed >>= 8
     np.add(mixed, patch[..., :3], out=under, casting="unsafe")
 
@@ -189,11 +195,37 @@ def _between(one: Spot, two: Spot, part: float) -> tuple[int, int]:
     return int(one[0] + (two[0] - one[0]) * part), int(one[1] + (two[1] - one[1]) * part)
 
 
-def draw_figure(image: Rgb, figure: Figure) -> None:
-    """Draw one person."""
-    over = figure.over
-    canvas = np.zeros((figure.height * over, figure.width * over, 4), dtype=np.uint8)
-    unit = figure.scale * over
+def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16]]]:
+    """People as patches, and what each leaves of the picture under it; small ones share a canvas, which is quicker."""
+    small = [figure for figure in figures if figure.scale < SMALL]
+    shared: dict[int, tuple[Rgb, NDArray[np.uint16]]] = {}
+    if small:
+        high, wide = max(figure.height for figure in small), sum(figure.width for figure in small)
+        canvas = np.zeros((high * 4, wide * 4, 4), dtype=np.uint8)
+        left = 0
+        for figure in small:
+            _draw(canvas[: figure.height * 4, left * 4 : (left + figure.width) * 4], figure)
+            left += figure.width
+        # halving twice is several times quicker than quartering once
+        patch = shrink(shrink(canvas, wide * 2, high * 2), wide, high)
+        keep = np.subtract(256, patch[..., 3:], dtype=np.uint16)
+        left = 0
+        for figure in small:
+            part = slice(0, figure.height), slice(left, left + figure.width)
+            shared[id(figure)] = patch[part], keep[part]
+            left += figure.width
+    return [shared[id(figure)] if figure.scale < SMALL else _drawn(figure) for figure in figures]
+
+
+def _drawn(figure: Figure) -> tuple[Rgb, NDArray[np.uint16]]:
+    canvas = np.zeros((figure.height * figure.over, figure.width * figure.over, 4), dtype=np.uint8)
+    _draw(canvas, figure)
+    patch = shrink(canvas, figure.width, figure.height)
+    return patch, np.subtract(256, patch[..., 3:], dtype=np.uint16)
+
+
+def _draw(canvas: Rgb, figure: Figure) -> None:
+    unit = figure.scale * figure.over
     if figure.scale < SMALL:
         _strokes(canvas, figure, unit)
     else:
@@ -202,9 +234,6 @@ def draw_figure(image: Rgb, figure: Figure) -> None:
         _board(canvas, figure, unit)
     elif figure.prop:
         _prop(canvas, figure.joints[Joint.ELBOWS[1]], figure.joints[Joint.HANDS[1]], figure.prop, unit)
-    if over == 4:  # halving twice is several times quicker than quartering once
-        canvas = shrink(canvas, figure.width * 2, figure.height * 2)
-    blend(image, shrink(canvas, figure.width, figure.height), figure.left, figure.top)
 
 
 def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:

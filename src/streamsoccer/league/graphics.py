@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import cv2
@@ -52,7 +53,8 @@ class Overlay:
             seconds = int(trace.clock_start + moment / HZ)
             added = direction.added[1] if direction.added is not None and moment >= direction.added[0] else 0
             board = self._clocked(seconds, direction.score(moment), added)
-            blend(image, board, width - margin - board.shape[1] if self._right else margin, margin)
+            left = width - margin - board.shape[1] if self._right else margin
+            image[margin : margin + board.shape[0], left : left + board.shape[1]] = board[..., :3]
         for graphic in direction.graphics:
             if graphic.start <= moment < graphic.end and shot.kind is not ShotKind.REPLAY:
                 panel = self._panel(graphic)
@@ -121,7 +123,8 @@ class Overlay:
         ]
         if added:
             cells.append((f"+{added}", 1.3, self._accent, _PANEL))
-        canvas = np.zeros((high, round(sum(cell[1] for cell in cells) * high), 4), dtype=np.uint8)
+        wide = math.ceil(sum(cell[1] for cell in cells) * self._unit) * _OVER
+        canvas = np.full((high, wide, 4), (*_PANEL, 255), dtype=np.uint8)
         x = 0.0
         for text, wide, ground, ink in cells:
             right = x + wide * high

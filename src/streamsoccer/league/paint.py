@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.league.body import STATURE, Joint
-from streamsoccer.league.figures import SMALL, Figure, Outfit, Prop, draw_figure, shadow_lines
+from streamsoccer.league.figures import SMALL, Figure, Outfit, Prop, draw_figures, lay, shadow_lines
 from streamsoccer.league.goalframe import draw_corner_flag, draw_frame, draw_net, goal_depths
 from streamsoccer.league.lens import Camera, Rgb, Warp
 from streamsoccer.league.light import Air, air_of
@@ -130,7 +130,7 @@ class Painter:
         spots = ((pixels - low[:, None] + 0.5) * over[:, None, None] - 0.5) * 16
         rows = np.clip(spots, -2e6, 2e6).astype(np.int64).tolist()
         corner, reach = low.astype(np.int64).tolist(), (high - low).astype(np.int64).tolist()
-        draws: list[tuple[float, Callable[[], None]]] = []
+        shown: list[tuple[float, Figure]] = []
         line = self.air.shade_line
         units, facing_camera, sides = unit.tolist(), towards.tolist(), near.tolist()
         ahead = np.stack([ahead_x, ahead_y], axis=1).tolist()
@@ -164,8 +164,12 @@ class Painter:
                 prop=scene.props.get(slot, Prop.NONE),
                 numbers=scene.numbers,
             )
-            draws.append((deep[index], _later(draw_figure, image, figure)))
-        return draws
+            shown.append((deep[index], figure))
+        patches = draw_figures([figure for _, figure in shown])
+        return [
+            (away, _later(lay, image, patch, keep, figure.left, figure.top))
+            for (away, figure), (patch, keep) in zip(shown, patches, strict=True)
+        ]
 
     def _shadows(self, image: Rgb, world: NDArray[np.float64], unit: NDArray[np.float64], camera: Camera) -> None:
         mask = self._shadow
