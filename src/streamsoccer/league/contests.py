@@ -19,7 +19,7 @@ __all__ = ["chase", "control", "press", "tackle"]
 _AHEAD = 20  # steps of the ball's path that a race looks at
 _TIMES = (np.arange(_AHEAD) + 1.0) / HZ
 TACKLE_RATE = 0.13  # a step beside the man with the ball
-FOUL_SHARE = 0.084
+FOUL_SHARE = 0.094
 _REACH = 1.0
 
 
@@ -100,7 +100,7 @@ def press(play: Play) -> None:
     size = math.sqrt(gx * gx + gy * gy) + 1e-9
     play.target[first] = (hx + stand * gx / size, hy + stand * gy / size)
     play.cap[first] = 0.95 if meet or own_x < -20.0 else 0.6
-    if len(slots) > 1 and ((meet and hold > 0.5) or own_x < -34.0):
+    if len(slots) > 1 and ((meet and hold > 0.5) or own_x < -24.0):
         second = slots[1]
         play.target[second] = (hx + 2.6 * gx / size, hy + 2.6 * gy / size)
         play.cap[second] = 0.85
@@ -119,7 +119,9 @@ def tackle(play: Play) -> None:
     own_x = play.place(holder)[0] * d
     rate = TACKLE_RATE * (0.7 + 0.6 * play.press[side]) * (1.5 if near < 1.2 else 1.0)
     if own_x < -36.0:
-        rate *= 1.15
+        rate *= 1.9
+    elif own_x < -22.0:
+        rate *= 1.6
     if play.luck() >= rate:
         return
     skill = play.skill["tackling"][foe] - play.skill["dribbling"][holder]
@@ -127,9 +129,9 @@ def tackle(play: Play) -> None:
     aggression = 0.5 * (play.skill["aggression"][foe] + play.ledger.teams[side].club.style.aggression)
     foul = FOUL_SHARE * (0.55 + 0.9 * aggression) * (1.0 - 0.35 * skill)
     if own_x < -36.0 and abs(play.place(holder)[1]) < 20.16:
-        foul *= 0.5  # careful in the area
+        foul *= 0.2  # careful in the area
     elif own_x < -12.0:
-        foul *= 1.6
+        foul *= 1.15
     elif own_x > 10.0:
         foul *= 0.85
     win = 0.30 + 0.4 * skill + 0.05 * fresh
@@ -205,7 +207,7 @@ def control(play: Play, x: float, y: float) -> None:
         if not mine and not keeper and pending is not None and fast > 6.0 and not high:
             # A ball that is meant for another and comes fast mostly passes him by.
             hurried = 0.35 if play.step - pending.step <= 1 else 0.0
-            if away > 0.75 or play.luck() < min(0.85, 0.05 * (fast - 4.0) + hurried):
+            if away > 0.75 or play.luck() < min(0.85, 0.05 * (fast - 4.0) + hurried) * (0.5 if own_x < -30.0 else 1.0):
                 continue
         if away > limit or (ball.z > 2.45 and not keeper):
             continue
@@ -271,10 +273,12 @@ def _touch(play: Play, slot: int, rival: int, high: bool) -> None:
             clear(play)
             return
         # A ball that arrives in front of goal is often struck at once.
-        if own_x > 41.0 and abs(own_y) < 9.0 and play.luck() < 0.3:
+        if own_x > 41.0 and abs(own_y) < 9.0 and play.luck() < 0.2:
             shoot(play, detail={"first_time": True})
             return
         awkward = 0.07 + 0.007 * max(0.0, fast - 8.0) + (0.06 if z > 0.5 else 0.0) + (0.05 if rival >= 0 else 0.0)
+        if abs(ball.y) > 25.0:
+            awkward *= 1.8  # the line is near, and so is the full-back
         if play.luck() < awkward * (1.6 - play.skill["passing"][slot]):
             # A heavy touch: it runs away from him the way it came.
             run = 2.5 + 0.4 * fast
@@ -286,7 +290,7 @@ def _touch(play: Play, slot: int, rival: int, high: bool) -> None:
         think(play, slot)
         return
     play.ball.z = z
-    if own_x > HALF_LENGTH - 13.0 and abs(own_y) < 8.0 and play.luck() < (0.6 if rival >= 0 else 0.85):
+    if own_x > HALF_LENGTH - 13.0 and abs(own_y) < 8.0 and play.luck() < (0.32 if rival >= 0 else 0.55):
         shoot(play, header=True)
     elif own_x < -30.0 and abs(own_y) < 22.0:
         clear(play, header=True)

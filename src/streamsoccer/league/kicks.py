@@ -13,7 +13,7 @@ from streamsoccer.league.truth import HZ, DeedKind, How, Outcome, Pose
 
 __all__ = ["clear", "offside_slots", "onside", "pass_ball", "penalty", "shoot"]
 
-SHOT_ERROR = 0.2  # radians of a hurried average foot
+SHOT_ERROR = 0.202  # radians of a hurried average foot
 
 
 def offside_slots(play: Play, kicker: int) -> frozenset[int]:
@@ -62,11 +62,12 @@ def pass_ball(
     wild = (
         (0.026 + 0.07 * (1.0 - skill))
         * hurry
-        * (1.7 if abs(y) > 21.0 and not free else 1.0)
+        * (2.3 if abs(y) > 21.0 and not free else 1.0)
         * (1.35 if lofted else 1.0)
     )
     angle = math.atan2(dy, dx) + play.bell(wild)
-    reach = distance * (1.0 + play.bell(0.05 + 0.09 * (1.0 - skill) * hurry))
+    far = 1.9 if kind is DeedKind.CROSS else 1.0
+    reach = distance * (1.0 + far * play.bell(0.05 + 0.09 * (1.0 - skill) * hurry))
     at = 0.0
     if hands:
         speed = min(17.0, 4.0 + 0.62 * reach)
@@ -141,7 +142,7 @@ def clear(play: Play, header: bool = False) -> None:
     if abs(play.ball.y) > 11.0 and play.luck() < 0.7:
         angle = outward * (0.85 + 0.6 * play.luck())  # for touch
     angle += play.bell(0.25)
-    if own_x < -43.0 and abs(own_y) > 5.0 and play.luck() < 0.5:
+    if own_x < -43.0 and abs(own_y) > 5.0 and play.luck() < 0.62:
         angle = outward * (1.7 + 0.5 * play.luck())  # behind, for a corner
     if d < 0:
         angle = math.pi - angle

@@ -15,7 +15,7 @@ from streamsoccer.league.truth import DeedKind, Outcome, Pose
 __all__ = ["foul", "goal", "lines", "offside"]
 
 CARD_RATE = 0.17
-DIRECT_DISTANCE = 35.0
+DIRECT_DISTANCE = 36.0
 
 
 def lines(play: Play, x: float, y: float, z: float) -> bool:

@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 
 def threat(x: Array, y: Array) -> Array:
     """What the ball is worth to a side that attacks towards +x: about the goals that come of it."""
-    return 0.004 + 0.012 * (x + HALF_LENGTH) / 105.0 + 0.085 * np.exp((x - 50.0) / 13.0) * np.exp(-((y / 17.0) ** 2))
+    return 0.004 + 0.012 * (x + HALF_LENGTH) / 105.0 + 0.068 * np.exp((x - 50.0) / 13.0) * np.exp(-((y / 17.0) ** 2))
 
 
 def goal_distance(x: float, y: float) -> float:
