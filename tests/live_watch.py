@@ -109,7 +109,7 @@ class Watch:
         indices = [clip.index for clip in self.clips]
         assert indices == sorted(set(indices))
         reached = 0.0
-        for _, item in self.items:
+        for item in sorted((item for _, item in self.items), key=lambda item: item.start):
             assert item.start <= reached + 0.05, f"nothing stands for {reached} to {item.start}"
             reached = max(reached, item.end)
         breaks = [gap.start for gap in self.gaps]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -131,17 +132,18 @@ def test_a_stream_that_goes_away_is_reconnected_with_one_gap_and_one_notice_each
 
 
 @settings(deadline=None)
-@given(lasts=st.integers(1, 30), away=st.integers(1, 30), again=st.integers(9, 30))
-def test_all_time_lies_in_a_clip_or_in_a_gap_wherever_a_connection_breaks(lasts: int, away: int, again: int) -> None:
-    back = lasts + away
-    film = Film(
-        ([_open(), *_frames(0, lasts)], "gone"),
-        ([_open(), _jump(lasts / 2, back / 2), *_frames(back, back + again)], "gone"),
-        give_up_seconds=1.0,
-    )
+@given(lasts=st.integers(1, 30), away=st.floats(0.04, 15), again=st.integers(9, 30), reconnected=st.booleans())
+def test_all_time_lies_in_a_clip_or_in_a_gap_wherever_the_stream_breaks(
+    lasts: int, away: float, again: int, reconnected: bool
+) -> None:
+    back = math.ceil(lasts + 2 * away)
+    before = [_open(), *_frames(0, lasts)]
+    after = [_jump(lasts / 2, lasts / 2 + away), *_frames(back, back + again)]
+    both = [(before, "gone"), ([_open(), *after], "gone")] if reconnected else [([*before, *after], "gone")]
+    film = Film(*both, give_up_seconds=1.0)
     items = list(film.source)
     reached = 0.0
-    for item in items:
+    for item in sorted(items, key=lambda item: item.start):  # a gap comes before the clip that it lies in
         assert item.start <= reached + 0.05
         reached = max(reached, item.end)
     clips = [item.index for item in items if isinstance(item, Clip)]
@@ -324,6 +326,16 @@ def test_a_playlist_that_starts_again_some_segments_back_shows_nothing_twice() -
 def test_a_clock_that_starts_anew_soon_after_the_first_time_is_not_taken_for_a_playlist_that_does() -> None:
     times, _ = _reconnected([1.4, 1.44], first=1.4, last=9.4, time=8.0, elapsed=5.0, tolerance=30.0)
     assert times == pytest.approx([13.0, 13.04])
+
+
+def test_frames_that_waited_to_be_looked_at_are_as_old_as_they_are() -> None:
+    """A server that counts from zero on each connection, as RTSP does, and two seconds of looking into its stream."""
+    before = Resume(stamp=130.0, time=40.0, first=90.0, elapsed=9.0, waited=2.0, tolerance=-1.0)
+    placed = Timeline(resume=before).place(0.0)
+    assert placed is not None and placed.time == pytest.approx(47.0)
+    playlist = Resume(stamp=130.0, time=40.0, first=130.0, elapsed=1.0, waited=18.0, tolerance=-1.0)
+    placed = Timeline(resume=playlist).place(0.0)
+    assert placed is not None and placed.time > 40.0
 
 
 def test_a_recording_goes_on_where_it_broke_off_however_long_that_took() -> None:

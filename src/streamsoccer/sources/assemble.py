@@ -28,7 +28,7 @@ class Assembler:
         self._samples: list[int] = []
         self._times: list[float] = []
         self._gaps: list[Gap] = []
-        self._cut = False
+        self._sent = (0, 0.0)  # half and time at which the last clip ended
 
     def take(self, header: Mapping[str, Any], pixels: NDArray[np.uint8] | None) -> Iterator[Clip | Gap]:
         """Take one message of a decoder: a frame or a jump; others say nothing about clips."""
@@ -42,16 +42,14 @@ class Assembler:
         """Take the frame for instant `number` of a half, and give what is complete by it."""
         key = (half, number // FRAMES_PER_CLIP)
         if key < self._key or (key == self._key and not self._samples):
-            self._cut = True  # the rest of a clip that a break in the stream has already sent on its way
-            return
+            return  # the rest of a clip that a break in the stream has already sent on its way
         if key != self._key:
             yield from self._clip(end=None)
             self._key = key
-        if self._cut and self._gaps:
+        start = key[1] * CLIP_SECONDS
+        if self._gaps and self._gaps[-1].half == half and self._sent < (half, start):
             # The break lasts until a clip starts again: no time is left that lies in neither a clip nor a gap.
-            start = self._key[1] * CLIP_SECONDS
             self._gaps[-1] = dataclasses.replace(self._gaps[-1], end=max(self._gaps[-1].end, start))
-        self._cut = False
         yield from self._marked()
         if not self._samples:
             self._frames = np.empty((FRAMES_PER_CLIP, *pixels.shape), dtype=np.uint8)
@@ -91,4 +89,5 @@ class Assembler:
             half=half, index=index, start=start, end=stop, frames=self._frames[: len(self._samples)],
             samples=tuple(self._samples), times=tuple(self._times),
         )  # fmt: skip
+        self._sent = (half, stop)
         self._samples, self._times = [], []

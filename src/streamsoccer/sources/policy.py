@@ -55,15 +55,17 @@ _PROTOCOLS = {
 
 # Live sources look a little into the stream to learn what it is, not the default five seconds. How long they may be
 # silent is not set here: the parent ends a silent decoder.
-_LIVE = {"analyzeduration": "2000000", "fflags": "+discardcorrupt"}
+_LIVE = {"analyzeduration": "2000000", "fpsprobesize": "0", "fflags": "+discardcorrupt"}
+# Where what it is comes before the stream, a short look is enough.
+_DESCRIBED = {**_LIVE, "analyzeduration": "500000"}
 
 _EXTRA: dict[Access, dict[str, str]] = {
     Access.FILE: {},
     Access.PIPE: {},
     Access.HTTP: {**_LIVE, "seg_max_retry": "2"},
     Access.UDP: {**_LIVE, "fifo_size": "50000", "overrun_nonfatal": "1"},
-    Access.RTSP: {**_LIVE, "rtsp_flags": "prefer_tcp"},
-    Access.RTMP: _LIVE,
+    Access.RTSP: {**_DESCRIBED, "rtsp_flags": "prefer_tcp"},
+    Access.RTMP: _DESCRIBED,
 }
 
 

@@ -38,9 +38,9 @@ class Placed:
 class Resume:
     """What a reconnected stream goes on from: the last frame of the connection before, `elapsed` seconds ago.
 
-    The new timestamps are believed where they differ from the time that passed by at most `tolerance`; infinity stands
-    for a recording, whose timestamps are always the same. `first` is the earliest timestamp that was seen: one from
-    there again is a clock that was started anew.
+    The first new frame had `waited` for so long when it was looked at. The new timestamps are believed where they
+    differ from the time that passed by at most `tolerance`; infinity stands for a recording, whose timestamps are
+    always the same. `first` is the earliest timestamp that was seen: one from there again is a clock that was started anew.
     """
 
     stamp: float
@@ -48,6 +48,12 @@ class Resume:
     first: float
     elapsed: float
     tolerance: float
+    waited: float = 0.0
+
+    @property
+    def passed(self) -> float:
+        """Seconds from the last frame to the first new one."""
+        return self.elapsed - self.waited
 
     @property
     def recorded(self) -> bool:
@@ -56,7 +62,7 @@ class Resume:
     def believes(self, stamp: float) -> bool:
         if self.recorded:
             return True
-        return abs(stamp - self.stamp - self.elapsed) <= self.tolerance and stamp > self.first + JITTER
+        return abs(stamp - self.stamp - self.passed) <= self.tolerance and stamp > self.first + JITTER
 
 
 class Timeline:
@@ -153,7 +159,7 @@ class Timeline:
                 return None
             time, self._first_stamp = before.time + stamp - before.stamp, before.first
         else:
-            time, self._first_stamp = before.time + max(before.elapsed, length), stamp
+            time, self._first_stamp = before.time + max(before.passed, length), stamp
             detail += ", to another clock"
         self._base = time - stamp
         self._remember(stamp, time, length)
@@ -164,7 +170,7 @@ class Timeline:
         if self._last_stamp is not None:
             return self._last_stamp + self._last_seconds
         if self._resume is not None:
-            return self._resume.stamp + self._resume.elapsed
+            return self._resume.stamp + self._resume.passed
         return 0.0 if self._base is None else -self._base
 
     def _unwrapped(self, stamp: float, *, near: float) -> float:

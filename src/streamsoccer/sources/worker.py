@@ -14,8 +14,9 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 import av
@@ -44,6 +45,8 @@ VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
 # How far a reconnected server's timestamps may differ from the seconds that passed here and yet be believed: a playlist
 # starts again some segments back; RTSP counts from the start of each connection.
 RESUME_TOLERANCE = {Access.HTTP: 30.0, Access.UDP: 6.0, Access.RTMP: 6.0, Access.RTSP: -1.0, Access.PIPE: -1.0}
+LIVE_PAUSE = 0.01  # a packet that takes longer than this to come was not there before it was asked for
+MAX_WAITING = 2000
 MAX_READ_ERRORS = 200  # in a row
 TRUNCATED_SECONDS = 4.0
 # Seeks go a little before the first clip, since they may land on the key frame after the right one; where one lands
@@ -102,17 +105,18 @@ class Worker:
         # A playlist's size says nothing of the film's; that of a file over HTTP says that it has an end.
         sized = self._access is Access.HTTP and container.format.name != "hls" and container.size > 0
         recorded = declared is not None or sized
-        resume = self._resume(recorded=recorded)
-        if resume is not None and resume.recorded:
-            _go_back_to(resume, container, stream)
+        if recorded and self._request["resume"] is not None:
+            _go_back_to(self._request["resume"]["stamp"], container, stream)
         zero = None if early is None else self._seek(container, stream, early)
-        timeline = self._timeline(container, stream, zero, resume)
         self._say(
             "open", codec=stream.codec_context.name, width=stream.codec_context.width,
             height=stream.codec_context.height, rate=float(stream.guessed_rate or 0), format=container.format.name,
             declared=declared, recorded=recorded, pictures=len(_moving(container)),
         )  # fmt: skip
-        if not self._decode(container, stream, timeline, sought=zero is not None):
+        packets = self._packets(container, stream)
+        waiting = [] if recorded or self._request["resume"] is None else self._waiting(packets)
+        timeline = self._timeline(container, stream, zero, self._resume(waiting, recorded=recorded))
+        if not self._decode(container, chain(waiting, packets), timeline, sought=zero is not None):
             return False
         self._finish(timeline, declared, container)
         return True
@@ -174,12 +178,29 @@ class Worker:
             resume=resume,
         )
 
-    def _resume(self, *, recorded: bool) -> Resume | None:
+    def _waiting(self, packets: Iterator[VideoPacket]) -> list[VideoPacket]:
+        """What had come in while the stream was looked into: up to the first packet that has to be waited for."""
+        waiting: list[VideoPacket] = []
+        while len(waiting) < MAX_WAITING:
+            asked = self._clock.now()
+            if (packet := next(packets, None)) is None:
+                break
+            waiting.append(packet)
+            if self._clock.now() - asked > LIVE_PAUSE:
+                break
+        return waiting
+
+    def _resume(self, waiting: list[VideoPacket], *, recorded: bool) -> Resume | None:
+        """What to go on from; the first picture is older than now by as much as had come in after it."""
         if (last := self._request["resume"]) is None:
             return None
+        stamps = [stamp for packet in waiting if (stamp := _seconds(packet.dts, packet.time_base)) is not None]
         elapsed = last["elapsed"] + self._clock.now() - self._began
-        tolerance = math.inf if recorded else RESUME_TOLERANCE[self._access]
-        return Resume(stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed, tolerance=tolerance)
+        return Resume(
+            stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed,
+            waited=max(0.0, stamps[-1] - stamps[0]) if stamps else 0.0,
+            tolerance=math.inf if recorded else RESUME_TOLERANCE[self._access],
+        )  # fmt: skip
 
     def _seek(self, container: av.container.InputContainer, stream: av.VideoStream, early: float) -> float | None:
         """Go to so long before the first clip, and give the timestamp of media time 0; None: it stays at the start."""
@@ -218,11 +239,16 @@ class Worker:
         return float(seconds)
 
     def _decode(
-        self, container: av.container.InputContainer, stream: av.VideoStream, timeline: Timeline, *, sought: bool
+        self,
+        container: av.container.InputContainer,
+        packets: Iterable[VideoPacket],
+        timeline: Timeline,
+        *,
+        sought: bool,
     ) -> bool:
         # AVI has no presentation times. Its frames come out in order, at the pace of the packets that they come from.
         in_order = container.format.name == "avi"
-        for packet in self._packets(container, stream):
+        for packet in packets:
             try:
                 frames = packet.decode()
             except EndOfFile:
@@ -348,11 +374,11 @@ class Worker:
             write_message(self._output, {"kind": kind, **header}, pixels, self._ring)
 
 
-def _go_back_to(resume: Resume, container: av.container.InputContainer, stream: av.VideoStream) -> None:
+def _go_back_to(stamp: float, container: av.container.InputContainer, stream: av.VideoStream) -> None:
     """Where a recording broke off, go on a little before that; from its start if it cannot be sought in."""
     if stream.time_base is not None:
         with contextlib.suppress(FFmpegError):
-            container.seek(int(max(0.0, resume.stamp - 2.0) / stream.time_base), stream=stream, backward=True)
+            container.seek(int(max(0.0, stamp - 2.0) / stream.time_base), stream=stream, backward=True)
 
 
 def _moving(container: av.container.InputContainer) -> list[av.VideoStream]:
