@@ -40,7 +40,7 @@ class Resume:
 
     The first new frame had `waited` for so long when it was looked at. The new timestamps are believed where they
     differ from the time that passed by at most `tolerance`; infinity stands for a recording, whose timestamps are
-    always the same. `first` is the earliest timestamp that was seen: one from there again is a clock that was started anew.
+    always the same. `first` is the earliest timestamp that was seen: one from there again is a clock started anew.
     """
 
     stamp: float
