@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from streamsoccer.clip import Clip
-from streamsoccer.clock import WallClock
+from streamsoccer.clock import ManualClock, WallClock
 from streamsoccer.sources import Options, open_source
 from streamsoccer.sources.decoder import Decoder, Request
 from streamsoccer.sources.policy import Access, Limits
@@ -81,6 +81,18 @@ def test_a_consumer_that_takes_its_time_is_not_taken_for_a_silent_decoder(tmp_pa
             WallClock().wait(2.5)
         indices.append(item.index)
     assert indices == [0, 1, 2, 3]
+
+
+def test_a_decoder_that_says_nothing_for_ten_seconds_is_ended_and_not_before() -> None:
+    clock = ManualClock()
+    request = Request(where="udp://127.0.0.1:9", access=Access.UDP, stretches=[Stretch(half=1, start=0.0)])
+    with Decoder(request, clock=clock, silence=10.0) as decoder:
+        clock.advance(9.9)
+        WallClock().wait(0.2)
+        assert not decoder.stalled
+        clock.advance(0.4)
+        assert list(decoder) == []
+        assert decoder.stalled and decoder.failure == "gave nothing for 10 s"
 
 
 def test_stopping_ends_the_iteration_at_once_though_nothing_comes() -> None:

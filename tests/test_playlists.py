@@ -124,7 +124,7 @@ def test_who_asks_for_the_oldest_to_be_dropped_gets_that_for_a_recording_too(web
     url = web.write("vod.m3u8", _playlist(range(12), ended=True))
     pause = threading.Event()
     with Watch(url, queue_clips=1, on_full=OnFull.DROP, pause=pause) as watch:
-        WallClock().wait(4.0)
+        WallClock().wait(2.5)
         pause.set()
         watch.wait_until_over()
     assert watch.source.counts["dropped"] > 0
