@@ -324,7 +324,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.INJURY,
         None,
-        r"\binjur(?:y|ed|ies)\b(?! time)|\bmedical\b|\btreatment\b|\bphysios?\b|\bstretcher|\blimp(?:s|ing)\b|\bin pain\b|\bpick(?:s|ed) up a knock|\bstays? down\b",
+        r"\binjur(?:y|ed|ies)\b(?! time)|\bmedical\b|\btreatment\b|\bphysios?\b|\bstretcher|\blimp(?:s|ing)\b|\bin pain\b|\bin discomfort\b|\b(?:holding|feeling|feels|rubbing|clutching|clutches) his (?:knee|ankle|calf|hamstring|leg|thigh|shoulder|head)\b|\bpick(?:s|ed) up a knock|\bstays? down\b",
         "any",
         False,
     ),
@@ -348,6 +348,12 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:(?:is|are|was|gets?|it's|be|being|ball|which is|then|and) (?:\w+ly |well )?)(?:cleared|headed (?:clear|away|out)|hacked (?:clear|away)|turned away)\b(?!(?: \w+){0,4} by)",
         "other",
         False,
+    ),
+    _rule(
+        Act.INTERCEPTION,
+        None,
+        rf"\btackle by {_BY}|\b(?:makes|times) (?:an? |the )?(?:clean|timely|sliding|firm|perfect|superb|strong|fair|textbook|crunching|well-timed|fine|great|brilliant)? ?tackle\b(?: well)?|\b(?:stops|halts|outmuscles|outwits|crowds out|bests) (?:him\b|{PLAYER})",
+        "last",
     ),
     _rule(
         Act.INTERCEPTION,

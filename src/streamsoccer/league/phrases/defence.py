@@ -36,12 +36,12 @@ TEXT = """
 [by=shot,zone=box] {P} {strikes} inside the box, but {blocked}.
 [by=shot,zone=far] {P} {strikes} from {metres} metres, but {blocked}.
 ~ [by=shot] Brave defending: {P} {meets} and {strikes}, but {blocked}.
-[by=other,X] *2 {X} {clears} as {T} {press.v}.
-~ [by=other,X] {T} {press.v}, but {X} {clears}.
-[by=other,X] {O} are under the cosh, but {X} {clears}.
-[by=other,X] {X} {clears} under pressure from {P}.
+[by=other,X] *2 {X} ({O}) {clears} as {T} {press.v}.
+~ [by=other,X] {T} {press.v}, but {X} ({O}) {clears}.
+[by=other,X] {O} are under the cosh, but {X} ({O}) {clears}.
+[by=other,X] {X} ({O}) {clears} under pressure from {P}.
 [by=other] {T} {press.v}, but {stopped}.
-~ [by=other,X] Safety first from {X}, who {clears}.
+~ [by=other,X] Safety first from {X} ({O}), who {clears}.
 
 @sends cross
 sends a {teasing} cross into the box
