@@ -363,16 +363,17 @@ class Cast:
 
     def joints(self, before: int, after: int, part: float) -> NDArray[np.float32]:
         """Joints [PEOPLE, JOINTS, 3] in their own axes, `part` of the way between two steps that follow each other."""
-        kind, kept = self.kind[after].astype(np.int64), self.kind[before].astype(np.int64)
-        pace = self.pace[after]
-        once = _ONCE[kind]
-        phase = self.phase[after] - (1.0 - part) * pace
-        phase = np.where(once, np.clip(phase, 0.0, 0.999), phase % 1.0)
-        now = posture(kind, phase)
+        kind, kept = self.kind[after], self.kind[before]
+        phase = self.phase[after] - np.float32(1.0 - part) * self.pace[after]
+        # a pose that goes round comes again after its last picture; another stays there
+        picture = (phase * PHASES).astype(np.int64)
+        picture = np.where(_ONCE[kind], np.minimum(np.maximum(picture, 0), PHASES - 1), picture % PHASES)
+        now: NDArray[np.float32] = _TABLE[kind, picture]
         turning = kind != kept
         if turning.any():
             old = self.phase[before]
-            was = posture(kept[turning], np.where(_ONCE[kept], np.minimum(old, 0.999), old % 1.0)[turning])
+            old = np.where(_ONCE[kept], np.minimum(old, np.float32(0.999)), old % 1.0)
+            was = posture(kept[turning].astype(np.int64), old[turning].astype(np.float64))
             now[turning] = was + (now[turning] - was) * np.float32(part)
         return now
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP, Clip
 from streamsoccer.errors import UsageError
-from streamsoccer.league.body import BOARD, Cast, posture
+from streamsoccer.league.body import BOARD, STATURE, Cast, posture
 from streamsoccer.league.director import Direction, Shot, ShotKind, direct
 from streamsoccer.league.figures import Outfit, Prop, Wardrobe
 from streamsoccer.league.goalframe import DEEP
@@ -202,7 +202,8 @@ class Broadcast:
         now = np.round(ball + way * part, 4)
         x, y, z = now.tolist()
         bx, by, bz = (now - way * (0.1 if part > 0.1 or before == 0 else part)).tolist()
-        people = np.round(start + (end - start) * part, 4)
+        here = end[:, 0] == end[:, 0]  # nobody is where there is NaN
+        people = np.where(here[:, None], np.round(start + (end - start) * part, 4), 0.0)
         facing = np.round(trace.facing[before] + turn * part, 4)
         joints, outfits, props = (
             on_air.cast.joints(before, after, part),
@@ -211,7 +212,7 @@ class Broadcast:
         )
         numbers = (0, 0)
         if (change := on_air.change(before)) is not None:
-            people = np.vstack([people, [FOURTH_PLACE]])
+            people, here = np.vstack([people, [FOURTH_PLACE]]), np.append(here, True)
             facing = np.append(facing, -1.571)
             held = posture(np.array([BOARD]), np.array([moment / 15 % 1]))
             joints, outfits = np.concatenate([joints, held]), [*outfits, self._wardrobe.outfit(22, None)]
@@ -222,9 +223,11 @@ class Broadcast:
             ball=(x, y, z),
             ball_before=(bx, by, bz),
             people=people,
+            here=here,
             facing=facing,
             joints=joints,
             outfits=outfits,
+            sizes=np.array([each.stature for each in outfits]) / STATURE,
             props=props,
             numbers=numbers,
             bulge=on_air.bulge(moment),

@@ -19,14 +19,16 @@ from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
-__all__ = ["SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figures", "lay", "shadow_lines"]
+__all__ = ["OVER", "SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figures", "lay", "shadow_lines"]
 
 Spot = Sequence[int]
 _YELLOW: RGB = (250, 214, 20)
 _RED: RGB = (226, 20, 30)
 _GLOVES: RGB = (236, 236, 226)
 FAR = 0.76  # how bright limbs on the far side are
+OVER = 2  # how much finer than the picture figures are drawn
 SMALL = 15.0  # pixels in a metre below which a figure is drawn with fewer strokes
+TINY = 7.5  # and with no boots: they are smaller than a pixel
 
 
 class Prop:
@@ -59,13 +61,12 @@ class Outfit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """A person ready to be drawn: joints on a canvas `over` times finer than the picture, and how he stands to it."""
+    """A person ready to be drawn: joints on a canvas OVER times finer than the picture, and how he stands to it."""
 
     left: int  # where the canvas lies in the picture
     top: int
     width: int
     height: int
-    over: int
     joints: Sequence[Spot]  # sixteenths of canvas pixels
     scale: float  # pixels in a metre
     outfit: Outfit
@@ -201,13 +202,12 @@ def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16
     shared: dict[int, tuple[Rgb, NDArray[np.uint16]]] = {}
     if small:
         high, wide = max(figure.height for figure in small), sum(figure.width for figure in small)
-        canvas = np.zeros((high * 4, wide * 4, 4), dtype=np.uint8)
+        canvas = np.zeros((high * OVER, wide * OVER, 4), dtype=np.uint8)
         left = 0
         for figure in small:
-            _draw(canvas[: figure.height * 4, left * 4 : (left + figure.width) * 4], figure)
+            _draw(canvas[: figure.height * OVER, left * OVER : (left + figure.width) * OVER], figure)
             left += figure.width
-        # halving twice is several times quicker than quartering once
-        patch = shrink(shrink(canvas, wide * 2, high * 2), wide, high)
+        patch = shrink(canvas, wide, high)
         keep = np.subtract(256, patch[..., 3:], dtype=np.uint16)
         left = 0
         for figure in small:
@@ -218,14 +218,14 @@ def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16
 
 
 def _drawn(figure: Figure) -> tuple[Rgb, NDArray[np.uint16]]:
-    canvas = np.zeros((figure.height * figure.over, figure.width * figure.over, 4), dtype=np.uint8)
+    canvas = np.zeros((figure.height * OVER, figure.width * OVER, 4), dtype=np.uint8)
     _draw(canvas, figure)
     patch = shrink(canvas, figure.width, figure.height)
     return patch, np.subtract(256, patch[..., 3:], dtype=np.uint16)
 
 
 def _draw(canvas: Rgb, figure: Figure) -> None:
-    unit = figure.scale * figure.over
+    unit = figure.scale * OVER
     if figure.scale < SMALL:
         _strokes(canvas, figure, unit)
     else:
@@ -240,10 +240,12 @@ def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
     """A small figure: each limb its own stroke still, but no more."""
     at, outfit, near, line = figure.joints, figure.outfit, figure.near, cv2.line
     arm, thick, thin = max(1, int(unit * 0.11 + 0.5)), max(1, int(unit * 0.17 + 0.5)), max(1, int(unit * 0.12 + 0.5))
+    tiny = figure.scale < TINY
     for side, worn in ((1 - near, outfit.far or outfit), (near, outfit)):
         hip, knee, ankle, toe = at[9 + side], at[11 + side], at[13 + side], at[15 + side]
         middle = ((hip[0] + knee[0]) >> 1, (hip[1] + knee[1]) >> 1)
-        line(canvas, ankle, toe, worn.boots, arm, 8, 4)
+        if not tiny:
+            line(canvas, ankle, toe, worn.boots, arm, 8, 4)
         line(canvas, ((3 * knee[0] + ankle[0]) >> 2, (3 * knee[1] + ankle[1]) >> 2), ankle, worn.socks, thin, 8, 4)
         line(canvas, middle, knee, worn.skin, thin, 8, 4)
         line(canvas, hip, middle, worn.shorts, thick, 8, 4)
@@ -254,7 +256,8 @@ def _strokes(canvas: Rgb, figure: Figure, unit: float) -> None:
     (x, y), (px, py) = at[1], at[2]
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = at[3], at[4], at[9], at[10]
     broad = max(1, int(unit * 0.21))
-    line(canvas, at[9], at[10], outfit.shorts, thick, 8, 4)
+    if not tiny:
+        line(canvas, at[9], at[10], outfit.shorts, thick, 8, 4)
     # shoulders a little inwards: the strokes have a breadth of their own
     a = (ax + ((x - ax) >> 2), ay + ((y - ay) >> 2) + broad * 4)
     b = (bx + ((x - bx) >> 2), by + ((y - by) >> 2) + broad * 4)
@@ -457,6 +460,12 @@ _SMALL_PARTS: _Parts = (
 def shadow_lines(mask: NDArray[np.uint8], spots: Sequence[Spot], scale: float, dark: int, full: bool) -> None:
     """One person's shadow, from the places where his joints' shadows fall (sixteenths of pixels)."""
     kind = cv2.LINE_AA if scale > 24 else cv2.LINE_8
-    parts = (_SMALL_PARTS if full else _FAINT_PARTS) if scale < SMALL else _SHADOW_PARTS if full else _SHORT_PARTS
+    parts = (
+        (_SMALL_PARTS[: 3 if scale > 9 else 2] if full else _FAINT_PARTS)
+        if scale < SMALL
+        else _SHADOW_PARTS
+        if full
+        else _SHORT_PARTS
+    )
     for one, two, wide in parts:
         cv2.line(mask, spots[one], spots[two], dark, max(1, int(wide * scale * 0.8)), kind, 4)

@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from streamsoccer.league.body import STATURE, Joint
-from streamsoccer.league.figures import SMALL, Figure, Outfit, Prop, draw_figures, lay, shadow_lines
+from streamsoccer.league.body import Joint
+from streamsoccer.league.figures import OVER, SMALL, Figure, Outfit, Prop, draw_figures, lay, shadow_lines
 from streamsoccer.league.goalframe import draw_corner_flag, draw_frame, draw_net, goal_depths
-from streamsoccer.league.lens import Camera, Rgb, Warp
+from streamsoccer.league.lens import NEAR, Camera, Rgb, Warp
 from streamsoccer.league.light import Air, air_of
 from streamsoccer.league.rig import STATIONS, Station, panorama_of
 from streamsoccer.league.stadium import Ground, build_ground, paint_still
@@ -31,10 +31,12 @@ class Scene:
 
     ball: tuple[float, float, float]
     ball_before: tuple[float, float, float]  # a fiftieth of a second ago
-    people: NDArray[np.float64]  # [P, 2]; NaN: nobody
+    people: NDArray[np.float64]  # [P, 2]
+    here: NDArray[np.bool_]  # [P] whether there is anybody
     facing: NDArray[np.float64]  # [P]
     joints: NDArray[np.float32]  # [P, JOINTS, 3] in their own axes
     outfits: list[Outfit]
+    sizes: NDArray[np.float64]  # [P] how tall, against the stature that joints are for
     props: dict[int, int] = field(default_factory=dict)  # slot: Prop
     numbers: tuple[int, int] = (0, 0)  # on the fourth official's board
     bulge: dict[int, tuple[float, float, float]] = field(default_factory=dict)  # end: across, up, push
@@ -100,41 +102,37 @@ class Painter:
         depth = gx * forward[0] + gy * forward[1] - camera.place[2] * forward[2]
         across = camera.centre[0] + camera.focal * (gx * right[0] + gy * right[1]) / np.maximum(depth, 1.0)
         margin = 2.6 * camera.focal / np.maximum(depth, 1.0)
-        with np.errstate(invalid="ignore"):
-            seen = np.flatnonzero((depth > 1.5) & (across > -margin) & (across < self._width + margin))
+        seen = np.flatnonzero(scene.here & (depth > 1.5) & (across > -margin) & (across < self._width + margin))
         if not len(seen):
             return []
         cos, sin = np.cos(scene.facing[seen]), np.sin(scene.facing[seen])
-        size = np.array([scene.outfits[slot].stature / STATURE for slot in seen])
-        own = scene.joints[seen].astype(np.float64) * size[:, None, None]
-        world = np.empty_like(own)
-        px, py = scene.people[seen, 0], scene.people[seen, 1]
-        world[..., 0] = px[:, None] + own[..., 0] * cos[:, None] - own[..., 1] * sin[:, None]
-        world[..., 1] = py[:, None] + own[..., 0] * sin[:, None] + own[..., 1] * cos[:, None]
-        world[..., 2] = own[..., 2]
-        pixels, _ = camera.project(world)
+        # from a figure's own axes straight to the camera's: rows across, down, forward
+        axes = np.array((right, down, forward))
+        ahead = axes[:, :1] * cos + axes[:, 1:2] * sin
+        aside = axes[:, 1:2] * cos - axes[:, :1] * sin
+        px, py = gx[seen], gy[seen]
+        base = axes[:, :1] * px + axes[:, 1:2] * py - axes[:, 2:] * camera.place[2]
+        own = scene.joints[seen].transpose(2, 0, 1) * scene.sizes[seen][:, None]
+        view = ahead[..., None] * own[0] + aside[..., None] * own[1] + axes[:, 2:, None] * own[2] + base[..., None]
+        pixels = _flat(camera, view)
         unit = camera.focal / depth[seen]
-        self._shadows(image, world, unit, camera)
-        length = np.sqrt(gx[seen] * gx[seen] + gy[seen] * gy[seen])
-        vx, vy = gx[seen] / length, gy[seen] / length
-        towards = -(cos * vx + sin * vy)
-        ahead_x = cos * right[0] + sin * right[1]
-        ahead_y = cos * down[0] + sin * down[1]
-        near = np.where(cos * vy - sin * vx < 0, 0, 1)
+        self._shadows(image, view, own[2], py + camera.place[1], unit, camera, axes)
+        length = np.sqrt(px * px + py * py)
+        towards = -(cos * px + sin * py) / length
+        near = np.where(cos * py < sin * px, 0, 1)
         margin = 0.2 * unit + 1.5
         holding = [index for index, slot in enumerate(seen.tolist()) if slot in scene.props]
         margin[holding] += 0.6 * unit[holding] + 3
         low = np.maximum(np.floor(pixels.min(axis=1) - margin[:, None]), -40.0)
         high = np.minimum(np.ceil(pixels.max(axis=1) + margin[:, None]) + 1, (self._width + 40.0, self._height + 40.0))
-        over = np.where(unit < SMALL, 4.0, 2.0)
-        spots = ((pixels - low[:, None] + 0.5) * over[:, None, None] - 0.5) * 16
+        spots = (pixels - low[:, None] + 0.5) * (16 * OVER) - 8
         rows = np.clip(spots, -2e6, 2e6).astype(np.int64).tolist()
         corner, reach = low.astype(np.int64).tolist(), (high - low).astype(np.int64).tolist()
         shown: list[tuple[float, Figure]] = []
         line = self.air.shade_line
         units, facing_camera, sides = unit.tolist(), towards.tolist(), near.tolist()
-        ahead = np.stack([ahead_x, ahead_y], axis=1).tolist()
-        deep, lines = depth[seen].tolist(), py.tolist()
+        turned = ahead[:2].T.tolist()
+        deep, lines = depth[seen].tolist(), scene.people[seen, 1].tolist()
         for index, slot in enumerate(seen.tolist()):
             (left, top), (wide, tall) = corner[index], reach[index]
             if (
@@ -154,12 +152,11 @@ class Painter:
                 top=top,
                 width=wide,
                 height=tall,
-                over=4 if units[index] < SMALL else 2,
                 joints=rows[index],
                 scale=units[index],
                 outfit=outfit,
                 towards=facing_camera[index],
-                ahead=(ahead[index][0], ahead[index][1]),
+                ahead=(turned[index][0], turned[index][1]),
                 near=sides[index],
                 prop=scene.props.get(slot, Prop.NONE),
                 numbers=scene.numbers,
@@ -171,7 +168,17 @@ class Painter:
             for (away, figure), (patch, keep) in zip(shown, patches, strict=True)
         ]
 
-    def _shadows(self, image: Rgb, world: NDArray[np.float64], unit: NDArray[np.float64], camera: Camera) -> None:
+    def _shadows(
+        self,
+        image: Rgb,
+        view: NDArray[np.float64],
+        high: NDArray[np.float64],
+        across: NDArray[np.float64],
+        unit: NDArray[np.float64],
+        camera: Camera,
+        axes: NDArray[np.float64],
+    ) -> None:
+        """Shadows of people whose joints lie at `view` in the camera's axes, `high` above the grass."""
         mask = self._shadow
         mask[:] = 0
         full = len(self.air.shadows) == 1
@@ -180,28 +187,21 @@ class Painter:
         # people far away get one kind of shadow only: the cast one, or under clouds the dark about their feet
         cast = self.air.light is not Light.OVERCAST
         small = bool((unit < SMALL).all())
+        in_sun = [True] * len(scales) if line is None else (across >= line).tolist()
         for light in self.air.shadows if cast or not small else ():
-            fallen = world.copy()
-            fallen[..., 0] += light.x * world[..., 2]
-            fallen[..., 1] += light.y * world[..., 2]
-            fallen[..., 2] = 0.0
-            pixels, _ = camera.project(fallen)
+            way = axes[:, 0] * light.x + axes[:, 1] * light.y - axes[:, 2]
+            pixels = _flat(camera, view + way[:, None, None] * high)
             spots = np.rint(np.clip(pixels, -3000, 6000) * 16).astype(np.int64).tolist()
             for person, scale in enumerate(scales):
-                if line is not None and world[person, Joint.PELVIS, 1] < line:
-                    continue
-                shadow_lines(mask, spots[person], scale, light.dark, full)
-        if cast and small and line is None:
-            _darken(image, mask)
-            return
-        feet = world[:, list(Joint.ANKLES)].mean(axis=1)
-        feet[:, 2] = 0.0
-        pixels, _ = camera.project(feet)
-        slope = max(0.12, math.sin(camera.tilt))
-        for (x, y), scale in zip(pixels.tolist(), scales, strict=True):
-            if -50 < x < self._width + 50 and -50 < y < self._height + 50:
-                axes = (max(1, round(0.3 * scale)), max(1, round(0.3 * scale * slope)))
-                cv2.ellipse(mask, (round(x), round(y)), axes, 0, 0, 360, 90, -1)
+                if in_sun[person]:
+                    shadow_lines(mask, spots[person], scale, light.dark, full)
+        if not cast or not small or line is not None:
+            feet = view[:, :, list(Joint.ANKLES)] - axes[:, 2:, None] * high[:, list(Joint.ANKLES)]
+            slope = max(0.12, math.sin(camera.tilt))
+            for (x, y), scale in zip(_flat(camera, feet).mean(axis=1).tolist(), scales, strict=True):
+                if -50 < x < self._width + 50 and -50 < y < self._height + 50:
+                    reach = (max(1, round(0.3 * scale)), max(1, round(0.3 * scale * slope)))
+                    cv2.ellipse(mask, (round(x), round(y)), reach, 0, 0, 360, 90, -1)
         _darken(image, mask)
 
     def _ball(self, image: Rgb, scene: Scene, camera: Camera) -> tuple[float, Callable[[], None]]:
@@ -259,6 +259,16 @@ class Painter:
         layer = self._fall[number % LAYERS]
         top = number * 37 % 48
         cv2.add(image, layer[top : top + self._height], dst=image)
+
+
+def _flat(camera: Camera, view: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pixels [P, J, 2] of points [3, P, J] in a camera's axes."""
+    scale = camera.focal / np.maximum(view[2], NEAR)
+    out = np.empty((*scale.shape, 2))
+    np.multiply(view[0], scale, out=out[..., 0])
+    np.multiply(view[1], scale, out=out[..., 1])
+    out += camera.centre
+    return out
 
 
 def _later(draw: Callable[..., None], *given: object) -> Callable[[], None]:
