@@ -352,7 +352,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         Act.INTERCEPTION,
         None,
-        rf"\btackle by {_BY}|\b(?:makes|times) (?:an? |the )?(?:clean|timely|sliding|firm|perfect|superb|strong|fair|textbook|crunching|well-timed|fine|great|brilliant)? ?tackle\b(?: well)?|\b(?:stops|halts|outmuscles|outwits|crowds out|bests) (?:him\b|{PLAYER})",
+        rf"\b(?:clean|timely|sliding|firm|perfect|superb|strong|fair|textbook|crunching|well-timed|fine|great|brilliant) tackle by {_BY}|\b(?:makes (?:an? |the )?(?:clean|timely|sliding|firm|perfect|superb|strong|fair|textbook|crunching|well-timed|fine|great|brilliant) tackle\b|times (?:the|his) tackle well)|\b(?:stops|halts|outmuscles|outwits|crowds out|bests) (?:him\b|{PLAYER})",
         "last",
     ),
     _rule(
