@@ -75,17 +75,17 @@ class Taste:
     late_out: float = 0.74
     close_goal_line: float = 0.66
     late_goal_kick: float = 0.84
-    late_corner: float = 0.28
+    late_corner: float = 0.36
     replay_chance: float = 0.62
     replay_foul: float = 0.42
-    close_foul: float = 0.4
-    late_foul: float = 0.84
-    replay_offside: float = 0.5
+    close_foul: float = 0.46
+    late_foul: float = 0.9
+    replay_offside: float = 0.56
     late_goal: float = 0.95
     close_card: float = 0.72
     board: float = 0.75
     opening: float = 0.35  # a half that begins on a face
-    cutaway: float = 105.0  # seconds of open play between close-ups without cause
+    cutaway: float = 78.0  # seconds of open play between close-ups without cause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,6 +167,10 @@ class _Director:
     def _cut(self, step: int, cue: _Cue | None) -> None:
         if step > self._now.start:
             self.shots.append(replace(self._now, end=step))
+        if cue is not None and cue.shot.target is not None and cue.shot.target != FOURTH:
+            x = self._trace.people[step, cue.shot.target, 0]
+            if x != x:  # he has been sent off: the referee instead
+                cue.shot = replace(cue.shot, target=22)
         self._cue = cue
         self._now = replace(cue.shot if cue else Shot(start=0, end=0, kind=ShotKind.MAIN), start=step, end=step)
 
