@@ -355,7 +355,7 @@ class _Director:
         # NaN where nobody is compares false
         left = FOURTH_PLACE[0] < 0 if slot == FOURTH else self._trace.people[self._step, slot, 0] < 0
         station = Station.LOW_LEFT if left else Station.LOW_RIGHT
-        tall = round(float(self._rng.uniform(0.62, 0.8 if slot in (22, FOURTH) else 1.35)), 2)
+        tall = round(float(self._rng.uniform(0.5, 0.62) if slot in (22, FOURTH) else self._rng.uniform(0.62, 1.35)), 2)
         shot = Shot(start=0, end=0, kind=ShotKind.CLOSE, station=station, target=slot, tall=tall)
         return _Cue(earliest=earliest, shot=shot, lasts=self._steps(least, most))
 

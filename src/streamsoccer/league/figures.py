@@ -426,14 +426,14 @@ def _prop(canvas: Rgb, elbow: Spot, hand: Spot, prop: int, unit: float) -> None:
 def _board(canvas: Rgb, figure: Figure, unit: float) -> None:
     """The board that a change is shown on: who comes on in green, who goes off in red."""
     (ax, ay), (bx, by) = (figure.joints[hand] for hand in Joint.HANDS)
-    x, y, half = (ax + bx) // 32, (ay + by) // 32, max(3, round(unit * 0.42))
+    x, y, half = (ax + bx) // 32, (ay + by) // 32, max(3, round(unit * 0.48))
     tall = max(4, round(unit * 0.46))
     cv2.rectangle(canvas, (x - half, y - tall), (x + half, y), (16, 18, 20, 255), -1)
     for way, number, colour in (
         (-1, figure.numbers[0], (60, 255, 110, 255)),
         (1, figure.numbers[1], (255, 64, 56, 255)),
     ):
-        text, size, thick = str(number), unit * 0.0115, max(1, round(unit * 0.045))
+        text, size, thick = str(number), unit * 0.0095, max(1, round(unit * 0.04))
         (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thick)
         at = (x + way * half // 2 - wide // 2, y - tall // 2 + high // 2)
         cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick)

@@ -166,10 +166,16 @@ def follow_play(trace: Trace) -> Track:
 
 def follow_ball(trace: Trace, station: Station, start: int, end: int, span: float) -> Track:
     """A replay camera on the ball from `start` to `end`, about `span` metres across the picture."""
-    operator = _Operator(station, stiff=9.0, damp=5.4)
+    operator = _Operator(station, stiff=16.0, damp=7.5)
     rows = []
-    for x, y, z in np.round(trace.ball[start : end + 1].astype(np.float64), 3).tolist():
-        aim = (max(-51.0, min(51.0, x)), 0.88 * y, min(2.0, 0.4 * z) + 0.6)
+    ball = np.round(trace.ball[start : end + 1].astype(np.float64), 3).tolist()
+    before, lead = ball[0], [0.0, 0.0]
+    for x, y, z in ball:
+        # a hand that follows a ball swings with it
+        for axis, (now, was) in enumerate(((x, before[0]), (y, before[1]))):
+            lead[axis] += (0.42 * (now - was) * HZ - lead[axis]) * 0.5
+        before = (x, y, z)
+        aim = (max(-53.0, min(53.0, x + lead[0])), y + lead[1], min(2.0, 0.4 * z) + 0.6)
         rows.append(operator.turn(aim, operator.distance(aim) / span))
     return _track(station, start, rows)
 
@@ -191,6 +197,6 @@ def follow_person(trace: Trace, station: Station, slot: int, start: int, end: in
             # a hand that follows a runner swings with him
             way = ((x - float(places[index - 1, 0])) * HZ, (y - float(places[index - 1, 1])) * HZ)
             speed = (speed[0] + (way[0] - speed[0]) * 0.4, speed[1] + (way[1] - speed[1]) * 0.4)
-        aim = (x + 0.4 * speed[0], y + 0.4 * speed[1], 1.0 if tall < 0.9 else 1.28)
+        aim = (x + 0.4 * speed[0], y + 0.4 * speed[1], 1.28 if tall >= 0.9 or slot in (22, FOURTH) else 1.0)
         rows.append(operator.turn(aim, tall * shape * operator.distance(aim) / 1.9))
     return _track(station, start, rows)
