@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from streamsoccer.actions import Label
 from streamsoccer.league.ledger import MAX_SUBSTITUTIONS
-from streamsoccer.league.play import Play, Restart, Task
+from streamsoccer.league.play import SIDES, Play, Restart, Task
 from streamsoccer.league.truth import HZ, DeedKind, Outcome, Pose
 from streamsoccer.league.world import Role
 
@@ -28,7 +31,7 @@ def tire(play: Play) -> None:
             number = team.slots[place]
             if number is None:
                 continue
-            speed = float(vel[slot, 0] ** 2 + vel[slot, 1] ** 2) ** 0.5
+            speed = math.hypot(float(vel[slot, 0]), float(vel[slot, 1]))
             cost = (0.00036 + 0.00018 * min(8.0, speed)) * (1.35 - 0.7 * play.skill["stamina"][slot])
             scale = 2700.0 / play.regular
             team.stamina[number] = max(0.25, round(team.stamina[number] - cost * scale, 5))
@@ -114,10 +117,10 @@ def book(play: Play, offender: int, victim: int, severity: float) -> None:
     restart = play.restart
     if number is None or restart is None:
         return
-    red = (severity > 1.12 and play.luck() < 0.2) or play.luck() < 0.012
+    red = (severity > 1.12 and play.luck() < 0.11) or play.luck() < 0.012
     kind = DeedKind.RED if red else DeedKind.YELLOW
     if not red and number in team.booked:
-        if play.luck() < 0.72:
+        if play.luck() < 0.7:
             return  # a last word of warning instead
         kind = DeedKind.SECOND_YELLOW
     at = play.step + round(min(22.0, max(3.0, 7.4 * 2.718 ** play.bell(0.42))) * HZ)
@@ -185,10 +188,6 @@ def change(play: Play, slot: int, on: int, reason: str) -> None:
 
 def _name_off(play: Play, off: int, side: int) -> None:
     """The deed names who went off as the other player, of the same side."""
-    from dataclasses import replace
-
-    from streamsoccer.league.play import SIDES
-
     play.deeds[-1] = replace(play.deeds[-1], other=off, other_side=SIDES[side])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamsoccer.league import laws
 from streamsoccer.league.ball import path
@@ -16,6 +17,7 @@ from streamsoccer.league.truth import HZ, DeedKind, Outcome, Pose
 
 __all__ = ["chase", "control", "press", "tackle"]
 
+Array = NDArray[np.float64]
 _AHEAD = 20  # steps of the ball's path that a race looks at
 _TIMES = (np.arange(_AHEAD) + 1.0) / HZ
 TACKLE_RATE = 0.13  # a step beside the man with the ball
@@ -63,7 +65,22 @@ def chase(play: Play) -> None:
         other = 1 - play.side_of(play.pending.kicker)
         if arrivals[other] > arrivals[1 - other] + 1:
             play.chase[other] = -1
+    play.let_run = _let_run(play, way, arrivals)
+    if play.let_run >= 0:
+        play.chase[play.let_run] = -1
     play.plan_at = play.step + 3
+
+
+def _let_run(play: Play, way: Array, arrivals: list[int]) -> int:
+    """The side that sees a ball of the other's out over its own goal line, for a goal kick; -1 where none does."""
+    over = np.nonzero(np.abs(way[:, 0]) > HALF_LENGTH)[0]
+    if not len(over) or play.last < 0:
+        return -1
+    x, y = float(way[over[0], 0]), float(way[over[0], 1])
+    side = 0 if x * play.direction[0] < 0 else 1
+    if not 5.0 < abs(y) < 34.0 or play.side_of(play.last) == side or arrivals[1 - side] <= int(over[0]):
+        return -1
+    return side
 
 
 def run_to_ball(play: Play) -> None:
@@ -129,7 +146,7 @@ def tackle(play: Play) -> None:
     aggression = 0.5 * (play.skill["aggression"][foe] + play.ledger.teams[side].club.style.aggression)
     foul = FOUL_SHARE * (0.55 + 0.9 * aggression) * (1.0 - 0.35 * skill)
     if own_x < -36.0 and abs(play.place(holder)[1]) < 20.16:
-        foul *= 0.2  # careful in the area
+        foul *= 0.38  # careful in the area
     elif own_x < -12.0:
         foul *= 1.15
     elif own_x > 10.0:
@@ -196,6 +213,8 @@ def control(play: Play, x: float, y: float) -> None:
         if not play.on[slot] or play.frozen_until[slot] > play.step:
             continue
         if slot == play.locked and play.step < play.locked_until:
+            continue
+        if play.let_run == play.side_of(slot):
             continue
         away = math.sqrt(float(far2[slot]))
         own_x = float(play.pos[slot, 0]) * play.direction[play.side_of(slot)]

@@ -15,7 +15,7 @@ from streamsoccer.league.truth import DeedKind, Pose
 __all__ = ["carry", "decide", "think"]
 
 SHOT_APPETITE = 1.0
-SHOT_PATIENCE = 0.188  # what a shot gives up: the attack that might have gone on
+SHOT_PATIENCE = 0.198  # what a shot gives up: the attack that might have gone on
 _TEMPERATURE = 0.0065
 _HOLD = 0.0035  # what keeping the ball is worth in itself
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ def _way(play: Play, slot: int) -> tuple[float, float]:
     for foe in play.present(1 - side):
         away = float(play.square[slot, foe])
         if away < 64.0 and foe >= start:
-            gap = away**0.5 + 0.3
+            gap = math.sqrt(away) + 0.3
             fx, fy = play.own(side, *play.place(foe))
             gx += 2.2 * (x - fx) / (gap * gap)
             gy += 2.2 * (y - fy) / (gap * gap)
@@ -89,7 +89,7 @@ def decide(play: Play) -> None:
         open_ = 1.0 if near > 1.5 else 0.75
         wish = SHOT_APPETITE * (0.8 + 0.4 * play.skill["shooting"][slot])
         # From outside the area one tries one's luck, where there is room for it.
-        luck = 0.14 * play.luck() if near > 1.3 and 15.0 < HALF_LENGTH - x < 34.0 else 0.0
+        luck = 0.162 * play.luck() if near > 1.3 and 15.0 < HALF_LENGTH - x < 34.0 else 0.0
         names.append(("shoot", -1))
         values.append(1.05 * xg * open_ * wish - SHOT_PATIENCE + play.bell(0.03) + luck)
     # Carry on?
@@ -187,7 +187,7 @@ def _passes(play: Play, slot: int, mates: list[int]) -> tuple[Array, Array, NDAr
     line = sorted((float(play.pos[each, 0]) * d for each in foes), reverse=True)
     limit = max(0.0, line[1] if len(line) > 1 else 0.0, float(origin[0]))
     seen = mine[:, 0] + play.rng.normal(0.0, 0.5, len(mates))
-    score[seen > limit - 0.4] -= 0.5
+    score[seen > limit - 0.2] -= 0.5
     # The keeper is for when one is pressed; he is not a playmaker.
     keeper = np.array([each % 11 == 0 for each in mates])
     score[keeper] -= 0.004 if near < 4.0 else 0.010

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.random import Generator
 
@@ -161,7 +163,7 @@ def _at_feet(play: Play) -> None:
         play.ball.put(x, y, 1.0)
         return
     vx, vy = float(play.vel[slot, 0]), float(play.vel[slot, 1])
-    speed = (vx * vx + vy * vy) ** 0.5
+    speed = math.sqrt(vx * vx + vy * vy)
     ahead = 0.35 + 0.09 * speed
     if speed > 0.3:
         x, y = x + ahead * vx / speed, y + ahead * vy / speed

@@ -66,7 +66,8 @@ def pass_ball(
         * (1.35 if lofted else 1.0)
     )
     angle = math.atan2(dy, dx) + play.bell(wild)
-    far = 1.9 if kind is DeedKind.CROSS else 1.0
+    # A ball to run on to, or across goal, is easily hit too long.
+    far = 2.4 if kind is DeedKind.CROSS else 2.0 if detail.get("through") else 1.0
     reach = distance * (1.0 + far * play.bell(0.05 + 0.09 * (1.0 - skill) * hurry))
     at = 0.0
     if hands:
@@ -200,7 +201,7 @@ def shoot(play: Play, *, header: bool = False, detail: dict[str, Any] | None = N
     if play.luck() < 0.3:
         aim_y = -aim_y
     aim_z = 0.2 + 1.5 * play.luck() ** 2
-    error = SHOT_ERROR * hurry * (1.35 - 0.7 * skill) * (1.25 if header else 1.0)
+    error = SHOT_ERROR * hurry * (1.35 - 0.7 * skill) * (1.6 if header else 1.0)
     goal_y = aim_y + play.bell(error) * (distance + 3.5)
     goal_z = max(0.0, aim_z + abs(play.bell(error * 0.62)) * (distance + 3.0) - 0.1)
     goal = (d * HALF_LENGTH, goal_y, goal_z)

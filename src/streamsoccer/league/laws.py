@@ -15,7 +15,7 @@ from streamsoccer.league.truth import DeedKind, Outcome, Pose
 __all__ = ["foul", "goal", "lines", "offside"]
 
 CARD_RATE = 0.17
-DIRECT_DISTANCE = 36.0
+DIRECT_DISTANCE = 33.8
 
 
 def lines(play: Play, x: float, y: float, z: float) -> bool:
@@ -133,6 +133,11 @@ def goal(play: Play, side: int) -> None:
         **detail,
     )
     play.stopped += 35.0
+    # The net keeps it.
+    ball = play.ball
+    ball.x = math.copysign(min(abs(ball.x), 54.0), ball.x)
+    ball.y = max(-3.4, min(3.4, ball.y))
+    ball.kick(0.0, 0.1 * ball.vy, 0.0)
     restarts.after_goal(play, side, scorer if not own_goal else -1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from streamsoccer.league.play import Play
@@ -50,7 +52,7 @@ def _separate(play: Play) -> None:
     close = (square < _BODY * _BODY) & _UPPER
     if close.any():
         for one, two in zip(*(each.tolist() for each in np.nonzero(close)), strict=True):
-            gap = float(square[one, two]) ** 0.5
+            gap = math.sqrt(float(square[one, two]))
             x, y = (1.0, 0.0) if gap < 0.01 else (float(dx[one, two]) / gap, float(dy[one, two]) / gap)
             push = (_BODY - gap) * 0.35
             pos[one, 0] += x * push

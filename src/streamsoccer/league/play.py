@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -138,6 +139,7 @@ class Play:
         self.chase: list[int] = [-1, -1]
         self.chase_to: list[tuple[float, float]] = [(0.0, 0.0), (0.0, 0.0)]
         self.plan_at = 0
+        self.let_run = -1  # the side that sees the ball out
         self.shaped_for = -2
         self.control = np.array([0.5, 0.5])  # how much each side has had the ball lately
         self.press = [0.5, 0.5]
@@ -217,14 +219,14 @@ class Play:
         return best
 
     def gap(self, one: int, two: int) -> float:
-        return float(self.square[one, two]) ** 0.5
+        return math.sqrt(float(self.square[one, two]))
 
     def pressure(self, slot: int) -> tuple[float, int]:
         """How far the nearest opponent is, and who."""
         start = 11 if slot < 11 else 0
         row = self.square[slot, start : start + 11]
         found = int(row.argmin())
-        return float(row[found]) ** 0.5, start + found
+        return math.sqrt(float(row[found])), start + found
 
     # --- chance ------------------------------------------------------------------------------------------------------
 
@@ -306,6 +308,7 @@ class Play:
         self.held_since = self.step
         self.pending = None
         self.chase = [-1, -1]
+        self.let_run = -1
         self.run_until[slot] = 0
         self.ball.kick(0.0, 0.0)
 
@@ -318,4 +321,5 @@ class Play:
         if z is not None:
             self.ball.z = round(z, 3)
         self.ball.kick(vx, vy, vz)
+        self.let_run = -1
         self.plan_at = self.step

@@ -131,7 +131,7 @@ def arrange(play: Play, lines: tuple[float, float]) -> None:
     else:
         _keep_away(play, restart)
     gone = play.target[:22] - play.pos[:22]
-    far = (gone[:, 0] * gone[:, 0] + gone[:, 1] * gone[:, 1]) ** 0.5
+    far = np.sqrt(gone[:, 0] * gone[:, 0] + gone[:, 1] * gone[:, 1])
     play.cap[:22] = np.minimum(np.maximum(far / (left * 7.6) + 0.02, 0.17), 0.72)
     if celebrating and restart.scorer is not None:
         _celebrate(play, restart)

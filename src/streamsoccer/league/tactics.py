@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from streamsoccer.league.pitch import HALF_LENGTH
@@ -135,7 +137,7 @@ def marking(play: Play) -> None:
                 (float(play.pos[foe, 1]) + 0.4 * float(play.vel[foe, 1])) * d,
             )
             toward_x, toward_y = -HALF_LENGTH - fx, -fy
-            size = (toward_x * toward_x + toward_y * toward_y) ** 0.5 + 1e-9
+            size = math.sqrt(toward_x * toward_x + toward_y * toward_y) + 1e-9
             play.mark[best] = (fx + 1.6 * toward_x / size, fy + 1.6 * toward_y / size)
             close = min(0.92, max(0.2, 0.95 - (fx + HALF_LENGTH) * 0.016))
             # Far from the ball, across the pitch, one tucks in instead.
