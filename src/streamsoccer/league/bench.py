@@ -120,7 +120,7 @@ def book(play: Play, offender: int, victim: int, severity: float) -> None:
     red = (severity > 1.12 and play.luck() < 0.11) or play.luck() < 0.012
     kind = DeedKind.RED if red else DeedKind.YELLOW
     if not red and number in team.booked:
-        if play.luck() < 0.7:
+        if play.luck() < 0.78:
             return  # a last word of warning instead
         kind = DeedKind.SECOND_YELLOW
     at = play.step + round(min(22.0, max(3.0, 7.4 * 2.718 ** play.bell(0.42))) * HZ)

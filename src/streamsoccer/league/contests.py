@@ -146,7 +146,7 @@ def tackle(play: Play) -> None:
     aggression = 0.5 * (play.skill["aggression"][foe] + play.ledger.teams[side].club.style.aggression)
     foul = FOUL_SHARE * (0.55 + 0.9 * aggression) * (1.0 - 0.35 * skill)
     if own_x < -36.0 and abs(play.place(holder)[1]) < 20.16:
-        foul *= 0.38  # careful in the area
+        foul *= 0.26  # careful in the area
     elif own_x < -12.0:
         foul *= 1.15
     elif own_x > 10.0:

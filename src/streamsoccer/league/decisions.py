@@ -15,7 +15,7 @@ from streamsoccer.league.truth import DeedKind, Pose
 __all__ = ["carry", "decide", "think"]
 
 SHOT_APPETITE = 1.0
-SHOT_PATIENCE = 0.198  # what a shot gives up: the attack that might have gone on
+SHOT_PATIENCE = 0.207  # what a shot gives up: the attack that might have gone on
 _TEMPERATURE = 0.0065
 _HOLD = 0.0035  # what keeping the ball is worth in itself
 Array = NDArray[np.float64]

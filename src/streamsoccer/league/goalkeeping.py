@@ -12,7 +12,7 @@ from streamsoccer.league.truth import HZ, DeedKind, Outcome, Pose
 
 __all__ = ["dive", "fly"]
 
-SAVE_BIAS = 2.9
+SAVE_BIAS = 3.25
 _FRAME = 0.13
 
 
