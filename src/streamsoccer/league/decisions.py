@@ -89,7 +89,7 @@ def decide(play: Play) -> None:
         open_ = 1.0 if near > 1.5 else 0.75
         wish = SHOT_APPETITE * (0.8 + 0.4 * play.skill["shooting"][slot])
         # From outside the area one tries one's luck, where there is room for it.
-        luck = 0.162 * play.luck() if near > 1.3 and 15.0 < HALF_LENGTH - x < 34.0 else 0.0
+        luck = 0.17 * play.luck() if near > 1.3 and 15.0 < HALF_LENGTH - x < 34.0 else 0.0
         names.append(("shoot", -1))
         values.append(1.05 * xg * open_ * wish - SHOT_PATIENCE + play.bell(0.03) + luck)
     # Carry on?

@@ -13,7 +13,7 @@ from streamsoccer.league.truth import HZ, DeedKind, How, Outcome, Pose
 
 __all__ = ["clear", "offside_slots", "onside", "pass_ball", "penalty", "shoot"]
 
-SHOT_ERROR = 0.202  # radians of a hurried average foot
+SHOT_ERROR = 0.226  # radians of a hurried average foot
 
 
 def offside_slots(play: Play, kicker: int) -> frozenset[int]:
@@ -67,7 +67,7 @@ def pass_ball(
     )
     angle = math.atan2(dy, dx) + play.bell(wild)
     # A ball to run on to, or across goal, is easily hit too long.
-    far = 2.4 if kind is DeedKind.CROSS else 2.0 if detail.get("through") else 1.0
+    far = 2.6 if kind is DeedKind.CROSS else 2.8 if detail.get("through") else 1.0
     reach = distance * (1.0 + far * play.bell(0.05 + 0.09 * (1.0 - skill) * hurry))
     at = 0.0
     if hands:
