@@ -112,7 +112,6 @@ class Watch:
         for item in sorted((item for _, item in self.items), key=lambda item: item.start):
             assert item.start <= reached + 0.05, f"nothing stands for {reached} to {item.start}"
             reached = max(reached, item.end)
-        breaks = [gap.start for gap in self.gaps]
         instants = [
             ((clip.index * FRAMES_PER_CLIP + sample) / FPS, time, number)
             for clip, numbers in self.read
@@ -120,7 +119,7 @@ class Watch:
         ]
         for (one, shown, number), (two, shown_next, number_next) in itertools.pairwise(instants):
             assert one < two and shown < shown_next
-            if not any(one <= gap <= two for gap in breaks):
+            if not any(one - 0.05 <= gap.end and gap.start <= two for gap in self.gaps):
                 steps = (number_next - number) % FILM_FRAMES
                 assert steps == round((shown_next - shown) * RATE), f"at {one}: {number}, then {number_next}"
 

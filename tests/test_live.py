@@ -132,23 +132,33 @@ def test_a_stream_that_goes_away_is_reconnected_with_one_gap_and_one_notice_each
 
 
 @settings(deadline=None)
-@given(lasts=st.integers(1, 30), away=st.floats(0.04, 15), again=st.integers(9, 30), reconnected=st.booleans())
+@given(
+    lasts=st.integers(1, 30),
+    breaks=st.lists(st.tuples(st.floats(0.04, 15), st.integers(0, 12), st.booleans()), min_size=1, max_size=6),
+)
 def test_all_time_lies_in_a_clip_or_in_a_gap_wherever_the_stream_breaks(
-    lasts: int, away: float, again: int, reconnected: bool
+    lasts: int, breaks: list[tuple[float, int, bool]]
 ) -> None:
-    back = math.ceil(lasts + 2 * away)
-    before = [_open(), *_frames(0, lasts)]
-    after = [_jump(lasts / 2, lasts / 2 + away), *_frames(back, back + again)]
-    both = [(before, "gone"), ([_open(), *after], "gone")] if reconnected else [([*before, *after], "gone")]
-    film = Film(*both, give_up_seconds=1.0)
-    items = list(film.source)
+    """Each break lasts for so long, so many instants come after it, and it is in the connection or between two."""
+    connections = [([_open(), *_frames(0, lasts)], "gone")]
+    number = lasts
+    for away, count, reconnected in breaks:
+        messages = [] if reconnected else connections[-1][0]
+        if reconnected:
+            connections.append((messages, "gone"))
+            messages.append(_open())
+        messages.append(_jump(number / 2, number / 2 + away))
+        first = math.ceil(number + 2 * away)
+        number = first + count
+        messages.extend(_frames(first, number))
+    items = list(Film(*connections, give_up_seconds=1.0).source)
     reached = 0.0
     for item in sorted(items, key=lambda item: item.start):  # a gap comes before the clip that it lies in
         assert item.start <= reached + 0.05
         reached = max(reached, item.end)
     clips = [item.index for item in items if isinstance(item, Clip)]
     assert clips == sorted(set(clips))
-    assert reached == pytest.approx((back + again) / 2 + 0.04)
+    assert reached == pytest.approx(number / 2 + 0.04)
 
 
 def test_what_the_next_connection_goes_on_from_is_the_last_frame_and_the_time_since() -> None:
@@ -289,9 +299,10 @@ def _one_clip() -> Clip:
 
 
 def _reconnected(
-    stamps: list[float], *, first: float, last: float, time: float, elapsed: float, tolerance: float = 6.0
-) -> tuple[list[float], Timeline]:
-    resume = Resume(stamp=last, time=time, first=first, elapsed=elapsed, tolerance=tolerance)
+    stamps: list[float], *, first: float, last: float, time: float, elapsed: float, tolerance: float = 6.0,
+    back: float = 30.0,
+) -> tuple[list[float], Timeline]:  # fmt: skip
+    resume = Resume(stamp=last, time=time, first=first, elapsed=elapsed, tolerance=tolerance, back=back)
     timeline = Timeline(wrap=MPEGTS_WRAP, resume=resume)
     return [placed.time for stamp in stamps if (placed := timeline.place(stamp)) is not None], timeline
 
@@ -326,6 +337,11 @@ def test_a_playlist_that_starts_again_some_segments_back_shows_nothing_twice() -
 def test_a_clock_that_starts_anew_soon_after_the_first_time_is_not_taken_for_a_playlist_that_does() -> None:
     times, _ = _reconnected([1.4, 1.44], first=1.4, last=9.4, time=8.0, elapsed=5.0, tolerance=30.0)
     assert times == pytest.approx([13.0, 13.04])
+
+
+def test_a_sender_that_keeps_its_clock_does_not_go_back_so_one_that_does_has_another() -> None:
+    times, _ = _reconnected([2.4, 2.44], first=1.4, last=3.0, time=1.6, elapsed=4.5, back=0.0)
+    assert times == pytest.approx([6.1, 6.14])
 
 
 def test_frames_that_waited_to_be_looked_at_are_as_old_as_they_are() -> None:

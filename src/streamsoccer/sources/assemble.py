@@ -46,10 +46,8 @@ class Assembler:
         if key != self._key:
             yield from self._clip(end=None)
             self._key = key
-        start = key[1] * CLIP_SECONDS
-        if self._gaps and self._gaps[-1].half == half and self._sent < (half, start):
-            # The break lasts until a clip starts again: no time is left that lies in neither a clip nor a gap.
-            self._gaps[-1] = dataclasses.replace(self._gaps[-1], end=max(self._gaps[-1].end, start))
+        if self._sent < (half, key[1] * CLIP_SECONDS):
+            self._go_on(half, key[1] * CLIP_SECONDS)
         yield from self._marked()
         if not self._samples:
             self._frames = np.empty((FRAMES_PER_CLIP, *pixels.shape), dtype=np.uint8)
@@ -62,12 +60,22 @@ class Assembler:
         for stretch in self._stretches.values():
             if stretch.start <= end and start < stretch.end:
                 begin, stop = max(0.0, start - stretch.start), min(end, stretch.end) - stretch.start
+                if not self._samples:
+                    self._go_on(stretch.half, begin)
                 self._gaps.append(Gap(half=stretch.half, start=begin, end=stop, reason=reason, detail=detail))
 
     def finish(self, end: float) -> Iterator[Clip | Gap]:
         """The stream is over, or broken off, at this media time."""
+        if not self._samples and self._gaps:
+            stretch = self._stretches[self._gaps[-1].half]
+            self._go_on(stretch.half, min(end, stretch.end) - stretch.start)
         yield from self._clip(end=end)
         yield from self._marked()
+
+    def _go_on(self, half: int, end: float) -> None:
+        """Let the last break go on until then: what came after it stands in no clip, and no time lies in neither."""
+        if self._gaps and self._gaps[-1].half == half:
+            self._gaps[-1] = dataclasses.replace(self._gaps[-1], end=max(self._gaps[-1].end, end))
 
     def _marked(self) -> Iterator[Gap]:
         yield from self._gaps

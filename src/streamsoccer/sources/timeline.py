@@ -36,19 +36,15 @@ class Placed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resume:
-    """What a reconnected stream goes on from: the last frame of the connection before, `elapsed` seconds ago.
+    """What a reconnected stream goes on from, and how far its new timestamps are believed to go on from there, too."""
 
-    The first new frame had `waited` for so long when it was looked at. The new timestamps are believed where they
-    differ from the time that passed by at most `tolerance`; infinity stands for a recording, whose timestamps are
-    always the same. `first` is the earliest timestamp that was seen: one from there again is a clock started anew.
-    """
-
-    stamp: float
-    time: float
-    first: float
-    elapsed: float
-    tolerance: float
-    waited: float = 0.0
+    stamp: float  # of the last frame of the connection before
+    time: float  # that frame's media time
+    first: float  # the earliest timestamp of its clock: one from there again is a clock that was started anew
+    elapsed: float  # seconds since that frame
+    tolerance: float  # between them and the timestamps; infinity for a recording, whose timestamps are always the same
+    back: float = 0.0  # how far back they may start again: a playlist does, by some segments
+    waited: float = 0.0  # for how long the first new frame had been there before it was looked at
 
     @property
     def passed(self) -> float:
@@ -62,7 +58,8 @@ class Resume:
     def believes(self, stamp: float) -> bool:
         if self.recorded:
             return True
-        return abs(stamp - self.stamp - self.passed) <= self.tolerance and stamp > self.first + JITTER
+        step = stamp - self.stamp
+        return step > -self.back and abs(step - self.passed) <= self.tolerance and stamp > self.first + JITTER
 
 
 class Timeline:

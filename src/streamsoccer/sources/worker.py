@@ -42,9 +42,10 @@ __all__ = ["main"]
 
 VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
 
-# How far a reconnected server's timestamps may differ from the seconds that passed here and yet be believed: a playlist
-# starts again some segments back; RTSP counts from the start of each connection.
-RESUME_TOLERANCE = {Access.HTTP: 30.0, Access.UDP: 6.0, Access.RTMP: 6.0, Access.RTSP: -1.0, Access.PIPE: -1.0}
+# How far a reconnected server's timestamps may differ from the seconds that passed here and yet be believed, and how
+# far back they may start again: a playlist by some segments, RTMP by what the server kept. RTSP always counts from zero.
+RESUME_TOLERANCE = {Access.HTTP: 30.0, Access.UDP: 6.0, Access.RTMP: 6.0}
+RESUME_BACK = {Access.HTTP: 30.0, Access.RTMP: 6.0}
 LIVE_PAUSE = 0.01  # a packet that takes longer than this to come was not there before it was asked for
 MAX_WAITING = 2000
 MAX_READ_ERRORS = 200  # in a row
@@ -199,7 +200,8 @@ class Worker:
         return Resume(
             stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed,
             waited=max(0.0, stamps[-1] - stamps[0]) if stamps else 0.0,
-            tolerance=math.inf if recorded else RESUME_TOLERANCE[self._access],
+            tolerance=math.inf if recorded else RESUME_TOLERANCE.get(self._access, -1.0),
+            back=RESUME_BACK.get(self._access, 0.0),
         )  # fmt: skip
 
     def _seek(self, container: av.container.InputContainer, stream: av.VideoStream, early: float) -> float | None:
