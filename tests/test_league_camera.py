@@ -336,16 +336,17 @@ class TestRealPlay:
 
     def test_replays_keep_the_ball(self, match: Match) -> None:
         inside, frames = 0, 0
-        for trace in match.halves:
-            on_air = HalfOnAir(match.fixture, trace)
-            for shot in on_air.direction.shots:
-                if shot.kind is ShotKind.REPLAY:
-                    track = on_air.track(shot, 224 / 398)
-                    for place in range(int(shot.rate * (shot.end - shot.start))):
-                        camera = track.camera(shot.source + place, *SIZE)
-                        x, y, _ = camera.see(tuple(on_air.trace.ball[shot.source + place].tolist()))
-                        inside, frames = inside + (0 <= x < 398 and -20 <= y < 224), frames + 1
-        assert frames > 20 and inside / frames > 0.93, (inside, frames)
+        for played in (match, Match(12, minutes=8)):
+            for trace in played.halves:
+                on_air = HalfOnAir(played.fixture, trace)
+                for shot in on_air.direction.shots:
+                    if shot.kind is ShotKind.REPLAY:
+                        track = on_air.track(shot, 224 / 398)
+                        for place in range(int(shot.rate * (shot.end - shot.start))):
+                            camera = track.camera(shot.source + place, *SIZE)
+                            x, y, _ = camera.see(tuple(on_air.trace.ball[shot.source + place].tolist()))
+                            inside, frames = inside + (0 <= x < 398 and -20 <= y < 224), frames + 1
+        assert frames > 20 and inside / frames > 0.9, (inside, frames)
 
     def test_a_film_has_its_frames_and_closed_groups_of_two_seconds(self, match: Match, tmp_path: Path) -> None:
         av = pytest.importorskip("av")
@@ -385,9 +386,9 @@ def test_pixels_are_the_same_on_every_machine(broadcast: Broadcast) -> None:
 
 GOLDEN = {
     5.0: "3cf2019c1b7da124",
-    24.5: "9eeb5748e8d01f73",
-    66.0: "191e4eb187af347d",
-    76.0: "7a4fd2b8994f4f6c",
-    132.0: "e5ee06fc884a563e",
+    24.5: "72576c15125da11e",
+    66.0: "c9c2b695fdebb471",
+    76.0: "1dcd9594207233ae",
+    132.0: "c3fe6322304e3481",
     152.0: "1bc0566a379490e5",
 }

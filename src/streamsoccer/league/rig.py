@@ -57,10 +57,10 @@ STATIONS: dict[Station, Post] = {
     Station.MAIN: Post(place=(0.0, -66.0, 19.0), pan=(-0.62, 0.62), tilt=(0.17, 0.38), wide=1.22, still=1.5),
     Station.SIX_LEFT: Post(place=(-36.0, -60.0, 13.0), pan=(-0.6, 0.6), tilt=(0.1, 0.36), wide=1.4, still=1.8),
     Station.SIX_RIGHT: Post(place=(36.0, -60.0, 13.0), pan=(-0.6, 0.6), tilt=(0.1, 0.36), wide=1.4, still=1.8),
-    Station.BEHIND_LEFT: Post(place=(-66.0, 5.0, 8.5), pan=(1.07, 2.07), tilt=(0.12, 0.42), wide=1.1, still=1.3),
-    Station.BEHIND_RIGHT: Post(place=(66.0, 5.0, 8.5), pan=(-2.07, -1.07), tilt=(0.12, 0.42), wide=1.1, still=1.3),
-    Station.LOW_LEFT: Post(place=(-26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.04, 0.24), wide=1.6, still=0.8),
-    Station.LOW_RIGHT: Post(place=(26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.04, 0.24), wide=1.6, still=0.8),
+    Station.BEHIND_LEFT: Post(place=(-72.0, 4.0, 11.0), pan=(0.93, 2.21), tilt=(0.02, 0.58), wide=1.1, still=1.3),
+    Station.BEHIND_RIGHT: Post(place=(72.0, 4.0, 11.0), pan=(-2.21, -0.93), tilt=(0.02, 0.58), wide=1.1, still=1.3),
+    Station.LOW_LEFT: Post(place=(-26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.14, 0.24), wide=1.6, still=0.8),
+    Station.LOW_RIGHT: Post(place=(26.0, -48.0, 3.6), pan=(-1.1, 1.1), tilt=(-0.14, 0.24), wide=1.6, still=0.8),
 }
 
 
@@ -175,8 +175,8 @@ def follow_ball(trace: Trace, station: Station, start: int, end: int, span: floa
         for axis, (now, was) in enumerate(((x, before[0]), (y, before[1]))):
             lead[axis] += (0.42 * (now - was) * HZ - lead[axis]) * 0.5
         before = (x, y, z)
-        aim = (max(-53.0, min(53.0, x + lead[0])), y + lead[1], min(2.0, 0.4 * z) + 0.6)
-        rows.append(operator.turn(aim, operator.distance(aim) / span))
+        aim = (max(-53.0, min(53.0, x + lead[0])), y + lead[1], min(5.0, 0.5 * z) + 0.6)
+        rows.append(operator.turn(aim, operator.distance(aim) / (span + z)))
     return _track(station, start, rows)
 
 
