@@ -123,8 +123,8 @@ class Overlay:
         ]
         if added:
             cells.append((f"+{added}", 1.3, self._accent, _PANEL))
-        wide = math.ceil(sum(cell[1] for cell in cells) * self._unit) * _OVER
-        canvas = np.full((high, wide, 4), (*_PANEL, 255), dtype=np.uint8)
+        across = math.ceil(sum(cell[1] for cell in cells) * self._unit) * _OVER
+        canvas = np.full((high, across, 4), (*_PANEL, 255), dtype=np.uint8)
         x = 0.0
         for text, wide, ground, ink in cells:
             right = x + wide * high
