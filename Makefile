@@ -1,4 +1,4 @@
-# make demo    set up, then show what works: a test film cut into clips
+# make demo    set up, then show what works: a short match, filmed and cut into clips
 # make test    set up, then the default tests (under 20 minutes on two cores)
 # make help    the rest
 #
@@ -17,8 +17,10 @@ DEB_PACKAGES := ffmpeg default-jre-headless gir1.2-gst-rtsp-server-1.0 gstreamer
 .DELETE_ON_ERROR:
 
 demo: $(READY)
-	@$(BIN)/python -m streamsoccer.testing.video demo/film.mkv
-	@$(BIN)/streamsoccer clips demo/film.mkv --contact-sheet demo/clips.png
+	@echo "A match of two minutes, simulated and filmed (half a minute of work the first time):"
+	@$(BIN)/streamsoccer league make demo/league --matches 1 --seed 4 --minutes 1
+	@echo "Its first half as the model will see it; the picture is demo/clips.png:"
+	@$(BIN)/streamsoccer clips demo/league/*/*/*/ --limit 15 --contact-sheet demo/clips.png
 
 test: $(READY)
 	@$(BIN)/python -m pytest

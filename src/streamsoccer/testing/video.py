@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -112,7 +111,3 @@ def cut_a_test_film() -> str:
             f"a test film of {len(made)} frames gave frames {shown}", remedy="pip install --force-reinstall av"
         )
     return f"a test film was cut into {len(clips)} clips, each frame within {late * 1000:.0f} ms of its instant"
-
-
-if __name__ == "__main__":
-    make_video(Path(sys.argv[1]), seconds=30, width=640, height=384)
