@@ -1,6 +1,6 @@
 """How `data build` grows with the corpus: 1 x, then 10 x the same matches under other names, one after the other.
 
-    python benchmarks/data.py ../shared/data/soccernet [--times 10] [--json]
+    python benchmarks/data.py [../shared/data/soccernet] [--times 10] [--json]
 
 It prints ratios: CPU seconds and wall seconds a match at 10 x against 1 x, in the same run, and peak memory of each.
 Links stand for the copies' large files; the label files are written anew, since each names its own game.
@@ -63,7 +63,7 @@ def measure(root: Path, out: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("root", type=Path)
+    parser.add_argument("root", type=Path, nargs="?", default=Path("../shared/data/soccernet"))
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
