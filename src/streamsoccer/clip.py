@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamsoccer.clock import MatchTime
+from streamsoccer.domain import CLIP_SECONDS
 
 __all__ = ["CLIP_SECONDS", "FPS", "FRAMES_PER_CLIP", "Clip", "Gap", "GapReason"]
 
-CLIP_SECONDS = 4.0
 FPS = 2
 FRAMES_PER_CLIP = int(CLIP_SECONDS * FPS)
 
