@@ -345,13 +345,24 @@ def test_a_sender_that_keeps_its_clock_does_not_go_back_so_one_that_does_has_ano
 
 
 def test_frames_that_waited_to_be_looked_at_are_as_old_as_they_are() -> None:
-    """A server that counts from zero on each connection, as RTSP does, and two seconds of looking into its stream."""
-    before = Resume(stamp=130.0, time=40.0, first=90.0, elapsed=9.0, waited=2.0, tolerance=-1.0)
+    """A server that counts from zero on each connection, as RTSP does: its newest frame came after `elapsed`."""
+    before = Resume(stamp=130.0, time=40.0, first=90.0, elapsed=9.0, newest=2.0, tolerance=-1.0)
     placed = Timeline(resume=before).place(0.0)
     assert placed is not None and placed.time == pytest.approx(47.0)
-    playlist = Resume(stamp=130.0, time=40.0, first=130.0, elapsed=1.0, waited=18.0, tolerance=-1.0)
+    placed = Timeline(resume=before).place(1.5)  # the first that can be decoded is a later one
+    assert placed is not None and placed.time == pytest.approx(48.5)
+    playlist = Resume(stamp=130.0, time=40.0, first=130.0, elapsed=1.0, newest=18.0, tolerance=-1.0)
     placed = Timeline(resume=playlist).place(0.0)
     assert placed is not None and placed.time > 40.0
+
+
+def test_a_frame_without_a_timestamp_does_not_say_where_a_connection_goes_on() -> None:
+    timeline = Timeline(resume=Resume(stamp=130.0, time=40.0, first=90.0, elapsed=9.0, tolerance=-1.0))
+    assert timeline.place(None) is None
+    placed = timeline.place(0.04)
+    assert placed is not None and placed.jump is not None and placed.jump.reason is GapReason.RECONNECTED
+    placed = timeline.place(0.08)
+    assert placed is not None and placed.jump is None
 
 
 def test_a_recording_goes_on_where_it_broke_off_however_long_that_took() -> None:

@@ -182,6 +182,8 @@ def test_twenty_times_in_a_row_killed_or_stalled_and_back_within_five_seconds(
     watch.check()
     assert len(watch.reconnected()) == TIMES_IN_A_ROW == watch.source.counts["reconnected"]
     assert max(everything) < SECONDS_TO_RECONNECT
+    # A playlist is joined some segments back, more or fewer each time; elsewhere media time is the wall's.
+    assert kind == "hls" or abs(measured["media_minus_wall_seconds"]) < 2.0
     assert measured["descriptors_more_at_the_end"] <= 2
 
 

@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamsoccer.clock import Clock
+from streamsoccer.clock import Clock, WallClock
 from streamsoccer.sources.messages import REQUEST_VARIABLE, read_exactly, read_header
 from streamsoccer.sources.policy import DEFAULT_LIMITS, Access, Limits
 from streamsoccer.sources.ring import Ring
@@ -45,7 +45,9 @@ class Request:
 
     def to_json(self, ring: Ring | None = None) -> str:
         shared = None if ring is None else (ring.memory, ring.given_back)
-        return json.dumps({**dataclasses.asdict(self), "parent": os.getpid(), "ring": shared})
+        # The machine's clock is the same in both processes: the time that it takes to start one counts as time.
+        told = {"parent": os.getpid(), "ring": shared, "asked": WallClock().now()}
+        return json.dumps({**dataclasses.asdict(self), **told})
 
 
 class Decoder:

@@ -9,6 +9,7 @@ from streamsoccer.clip import GapReason
 
 __all__ = ["Jump", "Placed", "Resume", "Timeline"]
 
+MAX_WAITED = 60.0  # of frames that had come before they were looked at
 MAX_STILL = 1.001  # a picture that stands longer than a second (and a rounding) is a gap in the stream
 MAX_GAP = 600.0  # a leap further than this is another clock, not ten minutes of lost play
 ONE_CLOCK_GAP = 3600.0  # the same in a container that holds a single clock: a half-time break may be left out of it
@@ -44,22 +45,22 @@ class Resume:
     elapsed: float  # seconds since that frame
     tolerance: float  # between them and the timestamps; infinity for a recording, whose timestamps are always the same
     back: float = 0.0  # how far back they may start again: a playlist does, by some segments
-    waited: float = 0.0  # for how long the first new frame had been there before it was looked at
+    newest: float | None = None  # the timestamp that had come when those seconds had passed; those before it are older
 
-    @property
-    def passed(self) -> float:
-        """Seconds from the last frame to the first new one."""
-        return self.elapsed - self.waited
+    def passed(self, stamp: float) -> float:
+        """Seconds from the last frame to the one with this timestamp."""
+        older = 0.0 if self.newest is None else self.newest - stamp
+        return self.elapsed - (older if 0 <= older <= MAX_WAITED else 0.0)
 
     @property
     def recorded(self) -> bool:
         return self.tolerance == math.inf
 
-    def believes(self, stamp: float) -> bool:
+    def believes(self, stamp: float, passed: float) -> bool:
         if self.recorded:
             return True
         step = stamp - self.stamp
-        return step > -self.back and abs(step - self.passed) <= self.tolerance and stamp > self.first + JITTER
+        return step > -self.back and abs(step - passed) <= self.tolerance and stamp > self.first + JITTER
 
 
 class Timeline:
@@ -107,6 +108,8 @@ class Timeline:
         length = seconds if seconds is not None and 0 < seconds <= MAX_STILL else self._frame_seconds
         if stamp is None:
             self.estimated += 1
+            if self._last is None and self._resume is not None:
+                return None  # RTSP's first frame may have none; where it belongs the next one tells
             stamp = self._expected()
         if self._last is None or self._last_stamp is None:
             return self._first(stamp, length)
@@ -148,15 +151,16 @@ class Timeline:
         return Placed(time=time, jump=Jump(reason=GapReason.LOST, start=0.0, end=time, detail=detail))
 
     def _resumed(self, stamp: float, length: float, before: Resume) -> Placed | None:
+        passed = before.passed(stamp)
         stamp = self._unwrapped(stamp, near=before.stamp)
         detail = f"reconnected after {before.elapsed:.1f} s"
-        if before.believes(stamp):
+        if before.believes(stamp, passed):
             if stamp <= before.stamp:
                 self.late += 1  # a playlist that starts again a little before where we were: seen already
                 return None
             time, self._first_stamp = before.time + stamp - before.stamp, before.first
         else:
-            time, self._first_stamp = before.time + max(before.passed, length), stamp
+            time, self._first_stamp = before.time + max(passed, length), stamp
             detail += ", to another clock"
         self._base = time - stamp
         self._remember(stamp, time, length)
@@ -166,8 +170,6 @@ class Timeline:
         """The timestamp that a frame without one should have had."""
         if self._last_stamp is not None:
             return self._last_stamp + self._last_seconds
-        if self._resume is not None:
-            return self._resume.stamp + self._resume.passed
         return 0.0 if self._base is None else -self._base
 
     def _unwrapped(self, stamp: float, *, near: float) -> float:

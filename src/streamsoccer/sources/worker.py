@@ -43,7 +43,7 @@ __all__ = ["main"]
 VideoPacket: TypeAlias = "av.Packet[av.VideoStream]"
 
 # How far a reconnected server's timestamps may differ from the seconds that passed here and yet be believed, and how
-# far back they may start again: a playlist by some segments, RTMP by what the server kept. RTSP always counts from zero.
+# far back they may start again: a playlist by some segments, RTMP by what the server kept. RTSP counts from zero.
 RESUME_TOLERANCE = {Access.HTTP: 30.0, Access.UDP: 6.0, Access.RTMP: 6.0}
 RESUME_BACK = {Access.HTTP: 30.0, Access.RTMP: 6.0}
 LIVE_PAUSE = 0.01  # a packet that takes longer than this to come was not there before it was asked for
@@ -192,14 +192,14 @@ class Worker:
         return waiting
 
     def _resume(self, waiting: list[VideoPacket], *, recorded: bool) -> Resume | None:
-        """What to go on from; the first picture is older than now by as much as had come in after it."""
+        """What to go on from, and the timestamp that is now."""
         if (last := self._request["resume"]) is None:
             return None
         stamps = [stamp for packet in waiting if (stamp := _seconds(packet.dts, packet.time_base)) is not None]
-        elapsed = last["elapsed"] + self._clock.now() - self._began
+        elapsed = last["elapsed"] + self._clock.now() - self._request["asked"]
         return Resume(
             stamp=last["stamp"], time=last["time"], first=last["first"], elapsed=elapsed,
-            waited=max(0.0, stamps[-1] - stamps[0]) if stamps else 0.0,
+            newest=stamps[-1] if stamps else None,
             tolerance=math.inf if recorded else RESUME_TOLERANCE.get(self._access, -1.0),
             back=RESUME_BACK.get(self._access, 0.0),
         )  # fmt: skip
