@@ -7,6 +7,7 @@ import fcntl
 import json
 import multiprocessing
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -168,9 +169,14 @@ def _run(jobs: list[_Job], workers: int, progress: bool) -> None:
             return
         # Fresh processes: nothing of this one leaks into them, on any system.
         context = multiprocessing.get_context("spawn")
-        with context.Pool(min(workers, len(jobs))) as pool:
+        with context.Pool(min(workers, len(jobs)), initializer=_leave_interrupts_to_the_parent) as pool:
             for name in pool.imap_unordered(make_match, jobs):
                 advance(name)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """A key pressed in a terminal reaches every process; one of them tidies up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
