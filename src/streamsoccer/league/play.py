@@ -144,13 +144,11 @@ class Play:
         self.control = np.array([0.5, 0.5])  # how much each side has had the ball lately
         self.press = [0.5, 0.5]
         self.carry = (0.0, 0.0)
-        self.from_set_piece = 0  # step of the last set piece, for what is loose in the area
         self.lost_step = 0
         # what stopped the clock
         self.regular = 2700.0  # seconds of the half without added time
         self.stopped = 0.0
         self.added = 0
-        self.stop_reasons: list[str] = []
         self.todo: list[Task] = []
         self.deeds: list[Deed] = []
         self.shirts: list[Shirt] = []

@@ -9,9 +9,8 @@ import numpy as np
 from streamsoccer.actions import Label
 from streamsoccer.domain import Side
 from streamsoccer.league import bench
-from streamsoccer.league.decisions import think
 from streamsoccer.league.kicks import onside, pass_ball, penalty, shoot
-from streamsoccer.league.pitch import CIRCLE, HALF_LENGTH, HALF_WIDTH, goal_distance
+from streamsoccer.league.pitch import CIRCLE, HALF_WIDTH, goal_distance
 from streamsoccer.league.play import Play, Restart
 from streamsoccer.league.setpieces import formation_spots
 from streamsoccer.league.tactics import shape
@@ -243,7 +242,6 @@ def take_restart(play: Play) -> bool:
     if restart.kind is not DeedKind.KICK_OFF:
         play.stopped += max(0.0, (play.step - restart.since) / HZ - 35.0)
     play.ledger.sequence += 1
-    play.from_set_piece = play.step
     {
         DeedKind.THROW_IN: _throw,
         DeedKind.GOAL_KICK: _goal_kick,
@@ -407,11 +405,3 @@ def start(play: Play, side: int) -> None:
     play.pos[:] = play.target
     play.pos[restart.taker] = (-0.5 * play.direction[side], 0.0)
     restart.loose = False
-
-
-def hurry_up(play: Play) -> None:
-    """A pass by hand or foot has just been received by somebody who must act."""
-    think(play, play.holder)
-
-
-assert HALF_LENGTH > HALF_WIDTH  # goals stand at the ends of x
