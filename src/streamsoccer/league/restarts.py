@@ -10,7 +10,7 @@ from streamsoccer.actions import Label
 from streamsoccer.domain import Side
 from streamsoccer.league import bench
 from streamsoccer.league.kicks import onside, pass_ball, penalty, shoot
-from streamsoccer.league.pitch import CIRCLE, HALF_WIDTH, goal_distance
+from streamsoccer.league.pitch import CIRCLE, goal_distance
 from streamsoccer.league.play import Play, Restart
 from streamsoccer.league.setpieces import formation_spots
 from streamsoccer.league.tactics import shape
@@ -305,7 +305,7 @@ def _goal_kick(play: Play, restart: Restart) -> None:
     pass_ball(play, mate, (max(-15.0, min(15.0, x)), y * 0.85), lofted=True, free=True, legal=True)
 
 
-def _into_area(play: Play, restart: Restart, **detail: object) -> None:
+def _into_area(play: Play, restart: Restart) -> None:
     """A ball to the heads in front of goal."""
     side = restart.side
     d = play.direction[side]
@@ -329,10 +329,8 @@ def _into_area(play: Play, restart: Restart, **detail: object) -> None:
         target = (d * min(48.0, max(40.5, x + 1.5)), d * y * 0.85)
     else:
         mate, target = -1, (d * 43.5, 0.0)
-    kind = restart.kind if restart.kind is DeedKind.CORNER else DeedKind.CROSS
-    pass_ball(
-        play, mate, target, lofted=True, kind=DeedKind.CROSS, free=True, legal=kind is DeedKind.CORNER, set_piece=True
-    )
+    corner = restart.kind is DeedKind.CORNER
+    pass_ball(play, mate, target, lofted=True, kind=DeedKind.CROSS, free=True, legal=corner, set_piece=True)
 
 
 def _corner(play: Play, restart: Restart) -> None:
