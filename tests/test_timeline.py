@@ -236,5 +236,5 @@ def test_the_rest_of_a_clip_that_is_on_its_way_is_let_go() -> None:
 def test_a_gap_over_the_end_of_a_half_is_marked_in_both() -> None:
     assembler = Assembler([Stretch(half=1, start=0.0, end=100.0), Stretch(half=2, start=100.0)])
     assembler.gap(reason=GapReason.LOST, start=98.0, end=103.0, detail="")
-    gaps = [item for item in assembler.finish(200.0) if isinstance(item, Gap)]
+    gaps = [item for item in assembler.finish(103.0) if isinstance(item, Gap)]
     assert [(gap.half, gap.start, gap.end) for gap in gaps] == [(1, 98.0, 100.0), (2, 0.0, 3.0)]
