@@ -1,7 +1,7 @@
 """The league is no toy: what a linear probe on thumbnails, colours and frame differences can tell of its events.
 
-The probe sees, for each clip and the one before it, thumbnails of the first and last frame, the colour histogram, and how
-much each part of the picture changes. It is trained on matches of the train world, its threshold is chosen on the
+The probe sees, for each clip and the one before it, thumbnails of the first and last frame, the colour histogram, and
+how much each part of the picture changes. It is trained on matches of the train world, its threshold is chosen on the
 validation world, and it is judged once on the test world. What needs no picture at all stands beside it.
 """
 

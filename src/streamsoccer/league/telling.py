@@ -21,7 +21,7 @@ __all__ = ["Told", "tell"]
 
 _C = CaptionClass
 # How readily each class is told, as sentences a match of 90 minutes: from the real captions, but for the frame of a
-# half, which theirs hardly tell. Of corners, chances and the like nearly all are told; the pause between two costs some.
+# half, which theirs hardly tell. Of corners and chances nearly all are told; the pause between sentences costs some.
 _RATES: dict[CaptionClass, float] = {
     _C.CORNER: 18.0,
     _C.CLEARANCE: 8.2,
