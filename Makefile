@@ -10,8 +10,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 
-DEB_PACKAGES := ffmpeg default-jre-headless gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-good \
-                gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly python3-gi
+DEB_PACKAGES := ffmpeg default-jre-headless nginx-light libnginx-mod-rtmp python3-gi gir1.2-gst-rtsp-server-1.0 \
+                gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
 
 .PHONY: demo test acceptance test-deps check bench lock clean help
 .DELETE_ON_ERROR:

@@ -99,7 +99,8 @@ def measure(size: tuple[int, int], seconds: float, rounds: int, folder: Path) ->
     width, height = size
     short = folder / f"film_{height}p.mkv"
     # Three B-frames between others, as films are that a broadcaster or an archive encodes.
-    options = {"preset": "medium", "crf": "23", "g": "250", "bf": "3", "b_strategy": "0", "x264-params": "sliced-threads=0"}
+    options = {"preset": "medium", "crf": "23", "g": "250", "bf": "3", "b_strategy": "0"}
+    options["x264-params"] = "sliced-threads=0"
     make_video(short, seconds=60, width=width, height=height, draw=panning(width, height), options=options)
     film = loop(short, math.ceil(seconds / 60))
     seconds = 60.0 * math.ceil(seconds / 60)

@@ -18,7 +18,7 @@ from streamsoccer.data.eventizer import clip_end, clip_of, eventize, transitions
 from streamsoccer.domain import Action, Side
 from streamsoccer.league.match import Match
 
-MATCHES = {"train": 6, "validation": 2, "test": 4}
+MATCHES = {"train": 3, "validation": 1, "test": 2}
 GRID = (7, 12)  # rows and columns of a thumbnail
 BINS = 8
 
