@@ -345,6 +345,8 @@ def _count(sentence: Sentence, pattern: re.Pattern[str], match: re.Match[str]) -
         and re.search(r"\bthe $", before) is not None
         and WHOLE_MATCH.match(tail.lstrip())
     )
+    if who is None and not everyone:
+        return None  # whose count it is cannot be told: no subject, or a name that both sides have
     if act is Act.YELLOW and by_player and number == 2:
         return None  # a player's second yellow card is an act of its own
     if (
