@@ -23,7 +23,7 @@ from streamsoccer.errors import SourceError, UsageError  # noqa: E402
 from streamsoccer.league.body import Joint  # noqa: E402
 from streamsoccer.league.broadcast import Broadcast, HalfOnAir, check_size  # noqa: E402
 from streamsoccer.league.director import Direction, GraphicKind, ShotKind, direct  # noqa: E402
-from streamsoccer.league.figures import Wardrobe  # noqa: E402
+from streamsoccer.league.figures import Wardrobe, lay, parted  # noqa: E402
 from streamsoccer.league.film import encode, write_film  # noqa: E402
 from streamsoccer.league.lens import Camera, Warp  # noqa: E402
 from streamsoccer.league.light import air_of  # noqa: E402
@@ -244,6 +244,15 @@ class TestPictures:
             differs = np.flatnonzero((plain != whole).any(axis=(1, 2)))
             assert len(differs) and differs.max() < 40, "scoreboard only"
 
+    def test_a_patch_brighter_than_its_alpha_stays_bright(self) -> None:
+        """Numbers on shirts are drawn with soft rims; once their colour ran over and came round as another."""
+        for under in (0, 90, 255):
+            image = np.full((4, 6, 3), under, dtype=np.uint8)
+            soft = np.array((255, 250, 20, 40), dtype=np.uint8)
+            lay(image, *parted(np.tile(soft, (3, 2, 1))), left=-1, top=2)
+            assert (image[:2] == under).all() and (image[:, 1:] == under).all()
+            assert (image[2:, 0] == np.minimum(255, soft[:3] + np.rint(under * 215 / 255))).all()
+
     def test_blank_frames_hold_no_wipe(self, broadcast: Broadcast) -> None:
         replay = next(s for s in broadcast.halves[1].direction.shots if s.kind is ShotKind.REPLAY)
         seconds = (replay.start + 1) / HZ
@@ -385,10 +394,10 @@ def test_pixels_are_the_same_on_every_machine(broadcast: Broadcast) -> None:
 
 
 GOLDEN = {
-    5.0: "3cf2019c1b7da124",
-    24.5: "72576c15125da11e",
-    66.0: "c9c2b695fdebb471",
-    76.0: "1dcd9594207233ae",
-    132.0: "c3fe6322304e3481",
-    152.0: "1bc0566a379490e5",
+    5.0: "c56062fb8555877b",
+    24.5: "ea7d635f7b04b3d0",
+    66.0: "0a667e78c5fad3d3",
+    76.0: "cd5f72a7185c5409",
+    132.0: "70657d69fa1b3b9b",
+    152.0: "b094aab56156918f",
 }

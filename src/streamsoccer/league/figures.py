@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import cv2
 import numpy as np
@@ -19,12 +20,25 @@ from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
-__all__ = ["OVER", "SMALL", "Figure", "Outfit", "Prop", "Wardrobe", "blend", "draw_figures", "lay", "shadow_lines"]
+__all__ = [
+    "OVER",
+    "SMALL",
+    "Figure",
+    "Outfit",
+    "Prop",
+    "Wardrobe",
+    "blend",
+    "draw_figures",
+    "lay",
+    "parted",
+    "shadow_lines",
+]
 
 Spot = Sequence[int]
 _YELLOW: RGB = (250, 214, 20)
 _RED: RGB = (226, 20, 30)
 _GLOVES: RGB = (236, 236, 226)
+_OF_255 = 1 / 255
 FAR = 0.76  # how bright limbs on the far side are
 OVER = 2  # how much finer than the picture figures are drawn
 SMALL = 15.0  # pixels in a metre below which a figure is drawn with fewer strokes
@@ -167,24 +181,28 @@ def _other(kit: Kit, taken: list[RGB]) -> Kit:
 
 def blend(image: Rgb, patch: Rgb, left: int, top: int) -> None:
     """Lay a premultiplied RGBA patch over an image, as far as it lies on it."""
-    lay(image, patch, np.subtract(256, patch[..., 3:], dtype=np.uint16), left, top)
+    lay(image, *parted(patch), left, top)
 
 
-def lay(image: Rgb, patch: Rgb, keep: NDArray[np.uint16], left: int, top: int) -> None:
-    """Lay a patch over an image of which `keep` parts in 256 stay, as far as it lies on it."""
+def parted(patch: Rgb) -> tuple[Rgb, Rgb]:
+    """The colours of a premultiplied RGBA patch, and what each of them leaves of the picture under it, of 255."""
+    left = cv2.bitwise_not(cv2.extractChannel(patch, 3))
+    return cast(Rgb, cv2.cvtColor(patch, cv2.COLOR_RGBA2RGB)), cast(Rgb, cv2.cvtColor(left, cv2.COLOR_GRAY2RGB))
+
+
+def lay(image: Rgb, patch: Rgb, keep: Rgb, left: int, top: int) -> None:
+    """Lay a patch over an image of which `keep` parts in 255 stay, as far as it lies on it."""
     height, width = image.shape[:2]
     high, wide = patch.shape[:2]
     if left < 0 or top < 0 or left + wide > width or top + high > height:
         x0, y0, x1, y1 = max(0, left), max(0, top), min(width, left + wide), min(height, top + high)
         if x1 <= x0 or y1 <= y0:
             return
-        patch, keep = (each[y0 - top : y1 - top, x0 - left : x1 - left] for each in (patch, keep))  # type: ignore[assignment]
+        patch, keep = (each[y0 - top : y1 - top, x0 - left : x1 - left] for each in (patch, keep))
         left, top, wide, high = x0, y0, x1 - x0, y1 - y0
     under = image[top : top + high, left : left + wide]
-    # a premultiplied colour is never above its alpha, so the sum stays within a byte
-    mixed = np.multiply(under, keep, dtype=np.uint16)
-    mixed >>= 8
-    np.add(mixed, patch[..., :3], out=under, casting="unsafe")
+    # no product of two bytes lies so near to half of 255 that floating point could round it otherwise elsewhere
+    cv2.add(cv2.multiply(under, keep, None, _OF_255), patch, under)
 
 
 @lru_cache(maxsize=4096)
@@ -196,10 +214,10 @@ def _between(one: Spot, two: Spot, part: float) -> tuple[int, int]:
     return int(one[0] + (two[0] - one[0]) * part), int(one[1] + (two[1] - one[1]) * part)
 
 
-def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16]]]:
+def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, Rgb]]:
     """People as patches, and what each leaves of the picture under it; small ones share a canvas, which is quicker."""
     small = [figure for figure in figures if figure.scale < SMALL]
-    shared: dict[int, tuple[Rgb, NDArray[np.uint16]]] = {}
+    shared: dict[int, tuple[Rgb, Rgb]] = {}
     if small:
         high, wide = max(figure.height for figure in small), sum(figure.width for figure in small)
         canvas = np.zeros((high * OVER, wide * OVER, 4), dtype=np.uint8)
@@ -207,8 +225,7 @@ def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16
         for figure in small:
             _draw(canvas[: figure.height * OVER, left * OVER : (left + figure.width) * OVER], figure)
             left += figure.width
-        patch = shrink(canvas, wide, high)
-        keep = np.subtract(256, patch[..., 3:], dtype=np.uint16)
+        patch, keep = parted(shrink(canvas, wide, high))
         left = 0
         for figure in small:
             part = slice(0, figure.height), slice(left, left + figure.width)
@@ -217,11 +234,10 @@ def draw_figures(figures: Sequence[Figure]) -> list[tuple[Rgb, NDArray[np.uint16
     return [shared[id(figure)] if figure.scale < SMALL else _drawn(figure) for figure in figures]
 
 
-def _drawn(figure: Figure) -> tuple[Rgb, NDArray[np.uint16]]:
+def _drawn(figure: Figure) -> tuple[Rgb, Rgb]:
     canvas = np.zeros((figure.height * OVER, figure.width * OVER, 4), dtype=np.uint8)
     _draw(canvas, figure)
-    patch = shrink(canvas, figure.width, figure.height)
-    return patch, np.subtract(256, patch[..., 3:], dtype=np.uint16)
+    return parted(shrink(canvas, figure.width, figure.height))
 
 
 def _draw(canvas: Rgb, figure: Figure) -> None:

@@ -284,7 +284,7 @@ def _darken(image: Rgb, mask: NDArray[np.uint8]) -> None:
     """Take light from the pixels under a mask."""
     step = 8 if mask.size % 8 == 0 else 1  # whole words are quicker to look through
     words = mask.reshape(-1).view(np.uint64) if step == 8 else mask.reshape(-1)
-    spots = np.flatnonzero(words)
+    spots = np.flatnonzero(words != 0)  # truths are quicker to count than numbers
     if len(spots):
         flat = image.reshape(-1, step, 3)
         keep = 256 - mask.reshape(-1, step)[spots].astype(np.uint16)
