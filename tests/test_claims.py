@@ -58,6 +58,8 @@ def action(label: Label, side: Side, half: int = 1, second: float = 10.0) -> Act
         ("Okafor's shot is blocked.", {(Act.SHOT, Outcome.BLOCKED, H)}),
         ("Lindqvist scores from close range!", {(Act.GOAL, Outcome.GOAL, H)}),
         ("Lindqvist fails to score.", set()),
+        ("No cross this time: Okafor plays the corner short.", {(Act.CORNER, None, H)}),
+        ("Okafor waits without a cross.", set()),
         ("Okafor fouls Marchetti. Free kick to Porto Lindo.", {(Act.FOUL, None, H), (Act.FREE_KICK, None, A)}),
         ("Marchetti is fouled by Okafor.", {(Act.FOUL, None, H)}),
         ("Marchetti is flagged offside.", {(Act.OFFSIDE, None, A)}),

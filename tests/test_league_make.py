@@ -227,3 +227,6 @@ def test_forty_matches_are_like_real_ones(tmp_path: Path) -> None:
     assert abs(here.closed_by[CloseReason.MAX_DURATION] - 0.40) <= 0.05
     assert abs(here.hidden - 0.18) <= 0.04
     assert found.pair_variation <= 0.20
+    assert 59 <= here.captions <= 71
+    apart = {kind: here.classes.get(kind, 0.0) - real.classes.get(kind, 0.0) for kind in {*here.classes, *real.classes}}
+    assert max(abs(each) for each in apart.values()) <= 0.03, apart

@@ -20,6 +20,7 @@ from streamsoccer.reading import NAMED, OPPONENT, PLAYER, SOMEONE, TEAM, Mention
 from streamsoccer.wording import (
     CARDINAL,
     CARDS,
+    DENIED,
     FEAT,
     HEDGE,
     LEADS,
@@ -178,6 +179,8 @@ def _actions(sentence: Sentence) -> Iterator[Claim]:
             if any(a < match.end() and match.start() < b and act is rule.act for a, b, act in taken):
                 continue
             if rule.tidy is not None and rule.tidy.search(text[: match.start()]):
+                continue
+            if DENIED.search(text[: match.start()]):
                 continue
             if rule.hedged and HEDGE.search(clause(text, match.start())):
                 continue

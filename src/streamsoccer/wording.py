@@ -65,6 +65,8 @@ HEDGE = re.compile(
     r"thinks?|not|n't|no|never|prevent\w*|avoid\w*|threaten\w*|search(?:ing)? (?:of|for)|chasing|push(?:ing)? for|need|"
     r"appeal\w*|claims? for|demand\w*|opportunit\w+|chances?|way|danger(?:ous)? of|risk\w*|lucky|close|inches from|yards? from|kept? (?:\w+ ){0,3}out of|keep\w* (?:\w+ ){0,3}out of)\b"
 )
+# What stands right before a noun that names what did not happen: 'no cross this time'.
+DENIED = re.compile(r"\b(?:no|without (?:a|an|the|any)|(?:instead of|rather than) (?:a|an|the)) (?:[a-z-]+ )?$")
 OVERRULED = re.compile(r"disallow|ruled out|chalked off|does not count|doesn't count")
 # An effort can be a pass, too: what stands in a sentence whose effort is no shot, and what makes it one.
 PASSING = re.compile(r"\b(?:pass|cross|through ball)\b")

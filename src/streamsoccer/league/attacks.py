@@ -167,7 +167,7 @@ def _origin(half: View, place: int, facts: dict[str, object]) -> _Origin:
                 if crossed and start.kind in (DeedKind.CORNER, DeedKind.FREE_KICK) and start.player == each.player:
                     facts["from"] = "corner" if start.kind is DeedKind.CORNER else "free"
                     return _Origin(deeds=(at, first))
-            return _Origin(deeds=(at,) if crossed else ())
+            return _Origin(deeds=(at,))
     return _Origin()
 
 

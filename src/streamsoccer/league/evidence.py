@@ -31,7 +31,6 @@ _PLAIN = {
     DeedKind.GOAL_KICK: Act.GOAL_KICK,
     DeedKind.PENALTY: Act.PENALTY,
     DeedKind.FOUL: Act.FOUL,
-    DeedKind.OFFSIDE: Act.OFFSIDE,
     DeedKind.YELLOW: Act.YELLOW,
     DeedKind.SECOND_YELLOW: Act.SECOND_YELLOW,
     DeedKind.RED: Act.RED,
@@ -99,6 +98,11 @@ def facts(fixture: Fixture, trace: Trace, deed: Deed) -> Iterator[Fact]:
         case DeedKind.BALL_OUT if not deed.detail.get("stopped"):
             restart, side = awarded(trace, deed)
             yield fact(_RESTARTS[restart], side)
+        case DeedKind.OFFSIDE:
+            yield fact(Act.OFFSIDE)
+            if deed.other is not None and deed.other != deed.player:  # whose pass it was
+                passer = _name(fixture, deed.other_side, deed.other)
+                yield Fact(act=Act.PASS, side=deed.side, player=passer, half=trace.half, second=deed.at)
         case DeedKind.KICK_OFF if deed is trace.deeds[0]:
             yield fact(Act.HALF_START)
         case DeedKind.PERIOD_END:

@@ -115,11 +115,12 @@ def _offsides(half: View) -> Iterator[Moment]:
 def _bench(half: View) -> Iterator[Moment]:
     for place, deed in enumerate(half.deeds):
         if deed.kind is DeedKind.SUBSTITUTION:
+            hurt = _hurt_before(half, place) if deed.detail.get("reason") == "hurt" else ()
             yield Moment(
-                kind=CaptionClass.SUBSTITUTION, at=deed.at, known=deed.at, side=deed.side, deeds=(place,),
+                kind=CaptionClass.SUBSTITUTION, at=deed.at, known=deed.at, side=deed.side, deeds=(place, *hurt),
                 people=named(P=doer(deed), Q=partner(deed)),
                 facts={
-                    "injured": deed.detail.get("reason") == "hurt",
+                    "injured": bool(hurt),
                     "half time": half.trace.half == 2 and deed.at < 30.0,
                 },
             )  # fmt: skip
@@ -134,6 +135,16 @@ def _bench(half: View) -> Iterator[Moment]:
                     kind=CaptionClass.INJURY, at=deed.at, known=deed.at + 35.0, side=deed.side, deeds=(place,),
                     people=named(P=doer(deed)), facts={"goes off": gone, "plays on": not gone, "rule": "injury over"},
                 )  # fmt: skip
+
+
+def _hurt_before(half: View, place: int) -> tuple[int, ...]:
+    """The injury for which somebody goes off, if this half saw it."""
+    off = half.deeds[place]
+    for at in range(place - 1, -1, -1):
+        each = half.deeds[at]
+        if each.kind is DeedKind.INJURY and (each.side, each.player) == (off.side, off.other):
+            return (at,)
+    return ()
 
 
 def _spells(half: View) -> Iterator[Moment]:
