@@ -187,6 +187,29 @@ def window_event_left_out(rows: Rows, pick: Pick) -> Named:
 
 
 @fault
+def told_what_no_local_event_holds(rows: Rows, pick: Pick) -> Named:
+    """The summary counts what happened in its time, but in an event that the generator is not given."""
+    events = by_id(rows, "events")
+
+    def unseen(row: Row) -> list[tuple[str, str]]:
+        def held(names: list[str]) -> list[tuple[str, str]]:
+            actions = [each for name in names for each in events[name].get("actions", ())]
+            since = row["fields"]["since"][1]
+            return [(each["side"], each["label"]) for each in actions if each["at"][1] >= since]
+
+        return [
+            each
+            for each in held(row["local_candidates"])
+            if each not in held(row["local"]) and each[0] in ("home", "away")
+        ]
+
+    row = pick([row for row in samples(rows, "recent") if unseen(row)])
+    side, label = pick(unseen(row))
+    row["fields"]["counts"].setdefault(side, {})[label] = unseen(row).count((side, label))
+    return Check.PROVENANCE, row["id"]
+
+
+@fault
 def complete_event_called_active(rows: Rows, pick: Pick) -> Named:
     row = pick(rows["samples"])
     row["active"] = row["event"]
@@ -426,6 +449,13 @@ def _side_of_a_name(rows: Rows, pick: Pick, file: str) -> Named:
     row = pick([row for row in rows[file] if any(_is_team(each) for each in row.get("placeholders", ()))])
     place = pick([each for each in row["placeholders"] if _is_team(each)])
     place["side"] = flip(place["side"])
+    return Check.TEAM_SIDE, row["id"]
+
+
+@many(("records", "samples"), "teams_of_the_context_swapped_in")
+def _teams_of_context(rows: Rows, pick: Pick, file: str) -> Named:
+    row = pick(rows[file])
+    row["home"], row["away"] = row["away"], row["home"]
     return Check.TEAM_SIDE, row["id"]
 
 

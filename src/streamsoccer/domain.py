@@ -28,6 +28,7 @@ __all__ = [
     "LOCAL_EVENTS",
     "LOCAL_SECONDS",
     "SCHEMA_VERSION",
+    "SUMMARY_SECONDS",
     "Action",
     "Candidate",
     "CaptionRow",
@@ -59,6 +60,7 @@ CLIP_SECONDS = 4.0  # a clip is [4i, 4i + 4)
 EVENT_SECONDS = 24.0  # D_max
 LOCAL_SECONDS = 180.0  # horizon of the event buffer B_t
 LOCAL_EVENTS = 4  # at most so many of its events are selected
+SUMMARY_SECONDS = 120.0  # a recent-window summary is due so long after the last one, and speaks of no more
 HISTORY_GAP_SECONDS = 90.0  # from an earlier event's end to the cutoff
 
 
@@ -368,13 +370,16 @@ class RecordRow:
     kind: CaptionClass
     # the action of the event that the caption speaks of: what the alignment is anchored at
     spoken: Action
-    # the minimal causal match context x_j^ctx
+    # the minimal causal match context x_j^ctx: the state at `available_at`, which is its half and clock
     state: Tally
     # the text with placeholders (the target), as the source names people, and the placeholders in order
     text: str
     named: str
     placeholders: tuple[Placeholder, ...] = ()
     source: str = "matchtime"
+    # the teams of the match context, where the sources name them
+    home: str = ""
+    away: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -394,7 +399,9 @@ class SampleRow:
     active: str | None = None
     local: tuple[str, ...] = ()
     state: Tally = Tally()
-    # L_local: the local events that the target speaks of, among `local_candidates`, all completed events of the window
+    home: str = ""
+    away: str = ""
+    # L_local: those of `local` that the target speaks of, among `local_candidates`, all completed events of the window
     local_positives: tuple[str, ...] = ()
     local_candidates: tuple[str, ...] = ()
     # L_retr and the intervention: record IDs, all eligible; positives and hard negatives are disjoint parts

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from streamsoccer.actions import COMPATIBLE, Label
-from streamsoccer.clock import MatchTime
 from streamsoccer.data.audit_match import FILES, At, MatchView
 from streamsoccer.data.findings import Check, Findings
 from streamsoccer.data.stated import PLACEHOLDER, Stated, kind_of, loosely, read
 from streamsoccer.domain import (
-    LOCAL_SECONDS,
+    SUMMARY_SECONDS,
     CaptionRow,
     EventRow,
     Placeholder,
@@ -79,6 +78,17 @@ def _team_sides(view: MatchView, findings: Findings) -> None:
         for each in placeholders:
             if each.token == "[TEAM]" and each.name and each.side is not Side.NONE:
                 seen[each.name][each.side] += 1
+    contexts: list[tuple[str, int, RecordRow | SampleRow]] = [
+        *((RECORDS, at.line, at.row) for at in view.records),
+        *((SAMPLES, at.line, at.row) for at in view.samples),
+    ]
+    usual = Counter((row.home, row.away) for *_, row in contexts)
+    for file, line, row in contexts:
+        playing = (row.home, row.away)
+        if 2 * usual[playing] <= usual.total():
+            others = " and ".join(map(repr, max(usual, key=lambda each: (usual[each], each != playing))))
+            told = f"its context has {' and '.join(map(repr, playing))}; elsewhere in the match {others} play"
+            findings.add(Check.TEAM_SIDE, file, line, row.id, told)
     for file, line, name, placeholders in rows:
         for each in placeholders:
             sides = seen.get(each.name) if each.token == "[TEAM]" else None
@@ -168,8 +178,7 @@ def _fields(row: SampleRow, view: MatchView, event: EventRow | None, record: Rec
     cutoff = row.cutoff
     fields: dict[str, Any] = {"score": list(view.score_at(cutoff))}
     if row.track is Track.RECENT:
-        since = max(0.0, cutoff.seconds - LOCAL_SECONDS)
-        return {**fields, "since": [cutoff.half, since], "time": [cutoff.half, cutoff.seconds], "counts": None}
+        return {**fields, "since": _since(row), "time": [cutoff.half, cutoff.seconds], "counts": None}
     if record is None or event is None:
         return {**row.fields, **fields}
     spoken = record.spoken
@@ -198,12 +207,24 @@ def _same(told: Any, right: Any) -> bool:
     return bool(told == right)
 
 
-def _in_window(view: MatchView, cutoff: MatchTime) -> Counter[tuple[Side, Label]]:
-    """What is known at the cutoff to have happened within 180 s of it."""
+def _minutes_of(row: SampleRow) -> int:
+    """A summary speaks of two minutes or of one; which of them, its field says."""
+    one = SUMMARY_SECONDS / 2
+    short = _same(row.fields.get("since"), [row.cutoff.half, max(0.0, row.cutoff.seconds - one)])
+    return round(one / 60) if short else round(SUMMARY_SECONDS / 60)
+
+
+def _since(row: SampleRow) -> list[float]:
+    return [row.cutoff.half, max(0.0, row.cutoff.seconds - 60 * _minutes_of(row))]
+
+
+def _in_window(view: MatchView, row: SampleRow) -> Counter[tuple[Side, Label]]:
+    """What is known at the cutoff to have happened in the time that the summary speaks of."""
+    half, since = _since(row)
     return Counter(
         (each.side, each.label)
-        for each in view.actions_by(cutoff)
-        if each.at.half == cutoff.half and cutoff.seconds - each.at.seconds <= LOCAL_SECONDS
+        for each in view.actions_by(row.cutoff)
+        if each.at.half == half and each.at.seconds >= since
     )
 
 
@@ -225,10 +246,17 @@ def _told_counts(row: SampleRow, view: MatchView, wrong: Wrong) -> None:
     if not counts:
         wrong(Check.FIELDS, f"counts {row.fields.get('counts')!r} are no numbers by side and action")
         return
-    happened = _in_window(view, row.cutoff)
+    happened = _in_window(view, row)
+    shown: Counter[tuple[Side, Label]] = Counter()
+    for name in row.local:
+        if name in view.event:
+            since = _since(row)[1]
+            shown.update((a.side, a.label) for a in view.event[name].row.actions if a.at.seconds >= since)
     for (side, label), number in counts.items():
         if happened[side, label] != number:
             wrong(Check.FIELDS, f"counts {number} {label} ({side}); the actions make {happened[side, label]}")
+        elif shown[side, label] != number:
+            wrong(Check.PROVENANCE, f"counts {number} {label} ({side}); its local events hold {shown[side, label]}")
 
 
 # --- what texts state ------------------------------------------------------------------------------------------------
@@ -264,8 +292,9 @@ def _states_recent(
         mine = [second, first] if leader is Side.AWAY else [first, second]
         if sorted(mine) != sorted(score) or (placeholders is not None and mine != score):
             wrong(check, f"states the score {first}-{second}{f' to {leader}' if leader else ''}; it is {score}")
-    if not set(stated.minutes) <= {int(LOCAL_SECONDS // 60)} or stated.ranks:
-        wrong(check, f"states {stated.minutes or stated.ranks}, a summary speaks of three minutes")
+    minutes = [_minutes_of(row)] if row.cutoff.seconds >= 60 * _minutes_of(row) else []
+    if stated.minutes != minutes or stated.ranks:
+        wrong(check, f"states {_numbers(stated.minutes)} minutes, it speaks of those since {row.fields.get('since')}")
 
 
 def _sorted(facts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -23,6 +23,7 @@ from streamsoccer.domain import (
     ClipRow,
     Event,
     EventRow,
+    MatchSheet,
     RecordRow,
     SampleRow,
     Side,
@@ -61,7 +62,7 @@ def build_match(game: Game, split: Split, legacy: Split, source_hash: str) -> Ma
             caption = game.captions[place]
             found = find(caption.anonymized, game.sheet, caption.description, caption.identified)
             texts[row.id] = text = current(caption.anonymized, caption.description, found)
-            records[row.id] = _record(row, caption, alignments[place], text, timeline, legacy)
+            records[row.id] = _record(row, caption, alignments[place], text, timeline, legacy, game.sheet)
     samples = [
         sample
         for each in events.values()
@@ -126,7 +127,13 @@ def _clips(events: Sequence[EventRow], duration: float) -> Iterable[ClipRow]:
 
 
 def _record(
-    row: EventRow, caption: SourceCaption, alignment: Alignment, text: Text, timeline: Timeline, legacy: Split
+    row: EventRow,
+    caption: SourceCaption,
+    alignment: Alignment,
+    text: Text,
+    timeline: Timeline,
+    legacy: Split,
+    sheet: MatchSheet,
 ) -> RecordRow:
     return RecordRow(
         split=row.split,
@@ -150,6 +157,8 @@ def _record(
         named=text.named,
         placeholders=text.placeholders,
         source=caption.source,
+        home=sheet.home,
+        away=sheet.away,
     )
 
 

@@ -144,23 +144,23 @@ _ONE_SIDE = (
     "{when} it is [TEAM] who have {first}.",
     "It is [TEAM] who have {first} {when}.",
 )
-_WHEN = (
-    "in the last three minutes",
-    "over the last three minutes",
-    "in the past three minutes",
-)
+_WHEN = ("in the last {time}", "within the last {time}", "in the past {time}")
 _WHEN_EARLY = ("since the start of the half", "since this half began")
 
 
-def recent(sample: str, facts: Sequence[tuple[Side, Label, int]], early: bool, state: Tally, sheet: MatchSheet) -> Text:
-    """A summary of the last 180 s, or of the half so far where it is younger; with the score if there was a goal."""
+def recent(
+    sample: str, facts: Sequence[tuple[Side, Label, int]], minutes: int, state: Tally, sheet: MatchSheet
+) -> Text:
+    """A summary of the last minutes, or of the half so far where they are 0; with the score if there was a goal."""
     first = facts[0][0]
     mine = [(label, number) for side, label, number in facts if side is first]
     theirs = [(label, number) for side, label, number in facts if side is not first]
-    when = _choose(sample + "when", _WHEN_EARLY if early else _WHEN)
+    time = "minute" if minutes == 1 else f"{in_words(minutes)} minutes"
+    when = _choose(sample + "when", _WHEN if minutes else _WHEN_EARLY).format(time=time)
     sides = [first]
     if theirs:
-        sentence = _choose(sample, _TWO_SIDES).format(when=when, first=_clause(mine), second=_clause(theirs))
+        also = "also " if mine == theirs else ""
+        sentence = _choose(sample, _TWO_SIDES).format(when=when, first=_clause(mine), second=also + _clause(theirs))
         sides.append(first.other)
     else:
         sentence = _choose(sample, _ONE_SIDE).format(when=when, first=_clause(mine))

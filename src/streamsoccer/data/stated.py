@@ -27,6 +27,7 @@ _COUNT = rf"(?P<count>{'|'.join((*_CARDINALS, 'a', 'an', 'single'))}|\d+)"
 _RANK = re.compile(rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<digits>\d+)(?:st|nd|rd|th))\b")
 _SCORE = re.compile(r"\b(\d+)\s?[-–:]\s?(\d+)\b")
 _MINUTES = re.compile(rf"\b{_COUNT} minutes?\b")
+_LAST_MINUTE = re.compile(r"\b(?:last|past) minute\b")
 _MAKES = re.compile(rf"\b(?:makes|made) (?:it )?{_COUNT}\b")
 _CARD = "card"
 
@@ -109,7 +110,7 @@ def read(text: str) -> Stated:
     for each in take(_SCORE):
         behind = before(each.start()) + 1
         stated.scores.append((behind if behind < len(places) else -1, int(each[1]), int(each[2])))
-    stated.minutes += [_value(each) for each in take(_MINUTES)]
+    stated.minutes += [*(_value(each) for each in take(_MINUTES)), *(1 for _ in take(_LAST_MINUTE))]
     facts: list[tuple[int, int, str, int]] = []
     for each in take(_OFFSIDE):
         number = _TIMES[each["times"]] if each["times"] else _value(each) if each["count"] else 1

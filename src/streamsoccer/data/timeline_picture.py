@@ -19,7 +19,6 @@ from streamsoccer.actions import GROUP, EventType, Group, Label
 from streamsoccer.clock import format_seconds
 from streamsoccer.domain import (
     CLIP_SECONDS,
-    LOCAL_SECONDS,
     Action,
     CaptionRow,
     CloseReason,
@@ -381,7 +380,7 @@ class _Row:
     def _window(self, pen: ImageDraw.ImageDraw, sample: SampleRow, top: int) -> None:
         if sample.track is not Track.RECENT:
             return
-        since, until = max(0.0, sample.cutoff.seconds - LOCAL_SECONDS), sample.cutoff.seconds
+        since, until = float(sample.fields["since"][1]), sample.cutoff.seconds
         if since < self.end and until > self.start:
             colour = _pale(TRACKS[Track.RECENT], 0.5)
             pen.rectangle((self.x(since), top + 7, self.x(until), top + 11), fill=colour)
@@ -491,7 +490,7 @@ def _legend(pen: ImageDraw.ImageDraw, y: int) -> None:
     x = _words(pen, x, y, "samples stand at their cutoffs:")
     for track, told in (
         (Track.CURRENT, ""),
-        (Track.RECENT, ", with its 180 s"),
+        (Track.RECENT, ", with the time told"),
         (Track.HISTORICAL, ", to its positives"),
     ):
         pen.polygon([(x + 6, y + 2), (x, y + 15), (x + 12, y + 15)], fill=TRACKS[track])

@@ -3,8 +3,12 @@
 Every anchor is an event with a caption, and its cutoff is the moment at which that event is available.
 
 current     every aligned event.
-recent      an anchor 180 s or more after the half's last recent anchor, so that windows do not overlap, by which at
-            least three events were completed within 180 s and two of them hold something that a summary can name.
+recent      an anchor 120 s or more after the half's last recent anchor, so that summaries do not overlap, by which at
+            least three events were completed within 180 s. Its target is told from the local events that the runtime
+            selects and from nothing else, for what stands in no context cannot be learnt; two of them at least must
+            hold something that a summary can name. An action that happened in the last 120 s outside of them too is
+            left out, so that each number holds for the two minutes that the sentence speaks of; where too
+            little is left, it speaks of one minute.
 historical  an anchor with a related earlier record: of the same half, its event ended 90 s or more before the cutoff,
             and both captions speak of the same kind of action by the same side.
 
@@ -15,7 +19,7 @@ the same kind by the other side, then the same event type, and among equals the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamsoccer.actions import CARDS, Label
@@ -26,6 +30,7 @@ from streamsoccer.domain import (
     HISTORY_GAP_SECONDS,
     LOCAL_EVENTS,
     LOCAL_SECONDS,
+    SUMMARY_SECONDS,
     Action,
     EventRow,
     MatchSheet,
@@ -106,7 +111,7 @@ def anchored_samples(
             earlier=earlier,
         )
         samples.append(_current(anchor, texts[event.id], source_hash))
-        if last_recent is None or anchor.cutoff.seconds - last_recent >= LOCAL_SECONDS:
+        if last_recent is None or anchor.cutoff.seconds - last_recent >= SUMMARY_SECONDS:
             made = _recent(anchor, timeline, sheet, source_hash)
             if made is not None:
                 samples.append(made)
@@ -130,6 +135,8 @@ def _current(anchor: _Anchor, text: Text, source_hash: str) -> SampleRow:
         event=event.id,
         active=None if anchor.following is None else anchor.following.id,
         state=anchor.record.state,
+        home=anchor.record.home,
+        away=anchor.record.away,
         sources=(event.id,),
         caption=anchor.record.caption,
         source_hash=source_hash,
@@ -161,23 +168,21 @@ def _arriving(anchor: _Anchor) -> set[tuple[Side, Label]]:
 def _recent(anchor: _Anchor, timeline: Timeline, sheet: MatchSheet, source_hash: str) -> SampleRow | None:
     cutoff = anchor.cutoff
     window = local_events(anchor.completed, cutoff)
-    counts: Counter[tuple[Side, Label]] = Counter()
-    for event in window:
-        counts.update((each.side, each.label) for each in event.actions if _inside(each, cutoff))
-    for pair in _arriving(anchor):
-        counts.pop(pair, None)  # its number would be out of date as it is said
-    facts = chosen_facts(counts)
-    stated = {(side, label) for side, label, _ in facts}
-    used = [
-        event
-        for event in window
-        if any((each.side, each.label) in stated and _inside(each, cutoff) for each in event.actions)
-    ]
-    if len(window) < RECENT_EVENTS or len(used) < 2:
+    local = window[-LOCAL_EVENTS:]
+    if len(window) < RECENT_EVENTS:
+        return None
+    for seconds in (SUMMARY_SECONDS, SUMMARY_SECONDS / 2):
+        since = MatchTime(cutoff.half, max(0.0, cutoff.seconds - seconds))
+        facts = _facts(window, since, _arriving(anchor))
+        stated = {(side, label) for side, label, _ in facts}
+        used = [event for event in local if stated & set(_named_in([event], since))]
+        if len(used) >= 2:
+            break
+    else:
         return None
     state = timeline.at(cutoff)
     sample = sample_id(anchor.event.id, Track.RECENT)
-    text = recent(sample, facts, cutoff.seconds < LOCAL_SECONDS, state, sheet)
+    text = recent(sample, facts, 0 if cutoff.seconds < seconds else round(seconds / 60), state, sheet)
     told: dict[str, dict[str, int]] = {}
     for side, label, number in facts:
         told.setdefault(side.value, {})[label.value] = number
@@ -190,8 +195,10 @@ def _recent(anchor: _Anchor, timeline: Timeline, sheet: MatchSheet, source_hash:
         cutoff=cutoff,
         event=anchor.event.id,
         active=None if anchor.following is None else anchor.following.id,
-        local=tuple(each.id for each in window[-LOCAL_EVENTS:]),
+        local=tuple(each.id for each in local),
         state=state,
+        home=sheet.home,
+        away=sheet.away,
         local_positives=tuple(each.id for each in used),
         local_candidates=tuple(each.id for each in window),
         sources=tuple(each.id for each in used),
@@ -201,16 +208,38 @@ def _recent(anchor: _Anchor, timeline: Timeline, sheet: MatchSheet, source_hash:
         placeholders=text.placeholders,
         fields={
             "counts": told,
-            "since": [cutoff.half, max(0.0, cutoff.seconds - LOCAL_SECONDS)],
+            "since": [since.half, since.seconds],
             "time": [cutoff.half, cutoff.seconds],
             "score": list(state.score),
         },
     )
 
 
-def _inside(action: Action, cutoff: MatchTime) -> bool:
-    """Whether a summary of the last 180 s may name this action and count it."""
-    return action.label in NAMEABLE and cutoff.seconds - action.at.seconds <= LOCAL_SECONDS
+def _facts(
+    window: Sequence[EventRow], since: MatchTime, arriving: Collection[tuple[Side, Label]]
+) -> list[tuple[Side, Label, int]]:
+    """What the summary states: counts of the local events, each true of the whole time and not about to change."""
+    everywhere = _named_in(window, since)
+    # SoccerNet labels nine in ten goals as a shot on target too: to tell both would make two shots of one.
+    scorers = {side for side, label in (*everywhere, *arriving) if label is Label.GOAL}
+    untold = {*arriving, *((side, Label.SHOT_ON_TARGET) for side in scorers)}
+    return chosen_facts(
+        {
+            pair: number
+            for pair, number in _named_in(window[-LOCAL_EVENTS:], since).items()
+            if number == everywhere[pair] and pair not in untold
+        }
+    )
+
+
+def _named_in(events: Iterable[EventRow], since: MatchTime) -> Counter[tuple[Side, Label]]:
+    """What a summary may name of these events, and how often it happened in them since then."""
+    return Counter(
+        (each.side, each.label)
+        for event in events
+        for each in event.actions
+        if each.label in NAMEABLE and each.at >= since
+    )
 
 
 def _historical(anchor: _Anchor, timeline: Timeline, sheet: MatchSheet, source_hash: str) -> SampleRow | None:
@@ -239,6 +268,8 @@ def _historical(anchor: _Anchor, timeline: Timeline, sheet: MatchSheet, source_h
         active=None if anchor.following is None else anchor.following.id,
         local=tuple(each.id for each in local_events(anchor.completed, cutoff)[-LOCAL_EVENTS:]),
         state=state,
+        home=sheet.home,
+        away=sheet.away,
         candidates=tuple(each.id for each in candidates),
         positives=tuple(each.id for each in positives),
         hard_negatives=tuple(each.id for each in _hard_negatives(candidates, positives)),
