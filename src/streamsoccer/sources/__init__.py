@@ -13,6 +13,7 @@ from streamsoccer.errors import SourceError, UsageError
 from streamsoccer.sources.file import FileSource
 from streamsoccer.sources.game import GameSource
 from streamsoccer.sources.live import LiveSource, without_secrets
+from streamsoccer.sources.pack import SUFFIX, PackSource
 from streamsoccer.sources.policy import Access
 from streamsoccer.sources.sampler import Stretch
 from streamsoccer.sources.source import Notice, OnFull, Options, Source
@@ -39,10 +40,10 @@ def open_source(
     begin: MatchTime | None = None,
     options: Options | None = None,
 ) -> Source:
-    """Clips from a file, a SoccerNet game folder, a live URL, or '-' for a pipe on standard input.
+    """Clips from a file, a SoccerNet game folder, a pack, a live URL, or '-' for a pipe on standard input.
 
     A file or stream is half `half`, unless `half_starts` gives each half's (start, end) within a file. `begin` skips
-    to the clip that holds this time of its half; live sources begin where they are.
+    to the clip that holds this time of its half; live sources begin where they are. A pack (.clips) knows its half.
     """
     options = options or Options()
     text = str(what)
@@ -56,6 +57,10 @@ def open_source(
         if half_starts is not None:
             raise UsageError("a game folder has a file for each half; --half-starts is for one file", where=path)
         return GameSource(path, begin=begin, options=options)
+    if path.suffix == SUFFIX:
+        if half_starts is not None:
+            raise UsageError("a pack holds one half; --half-starts is for one video file", where=path)
+        return PackSource.lone(path, begin=begin, options=options)
     spans = half_starts or [(0.0, float("inf"))]
     first = half if half_starts is None else 1
     stretches = [Stretch(half=first + place, start=start, end=end) for place, (start, end) in enumerate(spans)]

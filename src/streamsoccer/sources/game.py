@@ -1,4 +1,7 @@
-"""A SoccerNet game folder as clips: its halves one after the other, in the quality that is there."""
+"""A SoccerNet game folder as clips: its halves one after the other, in the quality that is there.
+
+A half without a video may have a pack of clips in its place (`1_224p.clips`, see sources/pack.py).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from streamsoccer.clip import Clip, Gap
 from streamsoccer.clock import MatchTime
 from streamsoccer.errors import SourceError
 from streamsoccer.sources.file import FileSource
+from streamsoccer.sources.pack import SUFFIX, PackSource
 from streamsoccer.sources.sampler import Stretch
 from streamsoccer.sources.source import Options, Source
 
@@ -17,11 +21,14 @@ __all__ = ["GameSource", "half_files"]
 
 QUALITIES = ("_224p", "_720p", "_HQ", "")
 SUFFIXES = (".mkv", ".mp4")
-_NAME = re.compile(r"([1-9])(_224p|_720p|_HQ|)(\.mkv|\.mp4)")
+_NAME = re.compile(r"([1-9])(_224p|_720p|_HQ|)(\.mkv|\.mp4|\.clips)")
 
 
 def half_files(folder: Path) -> dict[int, Path]:
-    """The video of each half, all in one quality: that of the most halves, and of several such the smallest."""
+    """The video of each half, all in one quality: that of the most halves, and of several such the smallest.
+
+    Where a half has none, its pack of clips, chosen likewise.
+    """
     found: dict[tuple[str, str], dict[int, Path]] = {}
     try:
         for path in sorted(folder.iterdir()):
@@ -29,15 +36,19 @@ def half_files(folder: Path) -> dict[int, Path]:
                 found.setdefault((match[2], match[3]), {})[int(match[1])] = path
     except OSError as error:
         raise SourceError(f"cannot be read ({error.strerror})", where=folder, remedy="check its permissions") from error
-    order = [(quality, suffix) for quality in QUALITIES for suffix in SUFFIXES]
-    best = min(found, key=lambda kind: (-len(found[kind]), order.index(kind)), default=None)
-    if best is None:
+    videos, packs = (_best(found, suffixes) for suffixes in (SUFFIXES, (SUFFIX,)))
+    if not videos and not packs:
         raise SourceError(
             "holds no halves of a game (1_224p.mkv, 2_224p.mkv; or _720p, _HQ)",
             where=folder,
             remedy="pass a game folder in SoccerNet's layout, or a video file",
         )
-    return dict(sorted(found[best].items()))
+    return dict(sorted({**packs, **videos}.items()))
+
+
+def _best(found: dict[tuple[str, str], dict[int, Path]], suffixes: tuple[str, ...]) -> dict[int, Path]:
+    order = [kind for quality in QUALITIES for suffix in suffixes if (kind := (quality, suffix)) in found]
+    return found[min(order, key=lambda kind: -len(found[kind]))] if order else {}
 
 
 class GameSource(Source):
@@ -57,7 +68,11 @@ class GameSource(Source):
             if self._begin is not None and half < self._begin.half:
                 continue
             begin = self._begin.seconds if self._begin is not None and half == self._begin.half else 0.0
-            stretches = [Stretch(half=half, start=0.0)]
-            source = FileSource(path, stretches=stretches, begin=begin, options=self.options)
+            source: Source
+            if path.suffix == SUFFIX:
+                source = PackSource(path, begin=begin, options=self.options)
+            else:
+                stretches = [Stretch(half=half, start=0.0)]
+                source = FileSource(path, stretches=stretches, begin=begin, options=self.options)
             yield from source
             self.counts.update(source.counts)
