@@ -28,9 +28,9 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "builder", "manager"}
 MAY_IMPORT: dict[str, set[str]] = {
     "testing": {"sources"},
     "evaluation": {"data"},
-    "league": {
-        "data"
-    },  # its statistics are compared by the eventizer; see test_only_statistics_of_the_league_read_data
+    # Its statistics are compared by the eventizer (see test_only_statistics_of_the_league_read_data), and it writes
+    # packs of clips where SoccerNet has videos.
+    "league": {"data", "sources"},
 }
 
 

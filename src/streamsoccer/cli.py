@@ -256,9 +256,14 @@ def league_make(
     seed: Annotated[int, typer.Option(help="The same seed gives the same league.")],
     world: Annotated[str, typer.Option(metavar="train|validation|test", help="Whose clubs and grounds.")] = "train",
     minutes: Annotated[float, typer.Option(help="Length of a half without added time.")] = 45,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "398x224",
+    first: Annotated[int, typer.Option(help="Index of the first match: later runs may add others.")] = 0,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.  [398x224; 384x224 of clips]")] = "",
     fps: Annotated[int, typer.Option(help="Frames a second.")] = 25,
     labels_only: Annotated[bool, typer.Option("--labels-only", help="No video.")] = False,
+    clips: Annotated[bool, typer.Option("--clips", help="Packs of clips in place of videos, for training.")] = False,
+    clip_captions: Annotated[
+        bool, typer.Option("--clip-captions", help="With --clips: what is to be seen in each clip, in words.")
+    ] = False,
     workers: Annotated[int, typer.Option(help="Matches made at once; the files are the same.")] = 1,
 ) -> None:
     """Make matches in SoccerNet's layout: video, labels, commentary, and the truth of what happened."""
@@ -267,11 +272,14 @@ def league_make(
     plan = Plan(
         matches=matches,
         seed=seed,
+        first=first,
         world=parse_world(world),
         minutes=minutes,
-        size=parse_size(size),
+        size=parse_size(size or ("384x224" if clips else "398x224")),
         fps=fps,
         labels_only=labels_only,
+        clips=clips,
+        clip_captions=clip_captions,
     )
     made = make(out, plan, workers=workers, progress=sys.stderr.isatty())
     typer.echo(f"{made.made} matches made, {made.skipped} stood there already: {out}")

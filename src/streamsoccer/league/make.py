@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import multiprocessing
 import shutil
-import signal
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from streamsoccer.errors import DataError, UsageError
+from streamsoccer.league.crew import Crew
 from streamsoccer.league.labels import label_file, video_notes
 from streamsoccer.league.match import Match
 from streamsoccer.league.names import WorldName
-from streamsoccer.league.truth import write_truth
+from streamsoccer.league.truth import Trace, write_truth
 from streamsoccer.league.world import fixture
 
 __all__ = ["VERSION", "Made", "Plan", "make", "parse_size", "parse_world"]
@@ -35,16 +35,27 @@ class Plan:
 
     matches: int
     seed: int
+    first: int = 0  # the index of the first match: the same index is the same match in whatever run
     world: WorldName = WorldName.TRAIN
     minutes: float = 45
     size: tuple[int, int] = (398, 224)
     fps: int = 25
     labels_only: bool = False
+    clips: bool = False  # packs of clips in place of films
+    clip_captions: bool = False  # and what is to be seen in each clip, in words
 
     def check(self) -> None:
         """Refuse what cannot be made, before anything is written."""
         if self.matches < 1:
             raise UsageError(f"a league of {self.matches} matches", remedy="--matches takes 1 or more")
+        if self.first < 0:
+            raise UsageError(f"a first match of {self.first}", remedy="--first takes 0 or more")
+        if self.labels_only and self.clips:
+            raise UsageError("labels only, and clips", remedy="leave out --labels-only or --clips")
+        if self.clip_captions and not self.clips:
+            raise UsageError("captions of clips without clips", remedy="add --clips")
+        if self.clip_captions and self.world is WorldName.TEST:
+            raise UsageError("captions of clips are for training, and the test league for the test")
         Match(self.seed, world=self.world, minutes=self.minutes)
         if not 5 <= self.fps <= 60:
             raise UsageError(f"{self.fps} frames a second", remedy="--fps takes 5 to 60")
@@ -55,7 +66,11 @@ class Plan:
 
     def identity(self) -> dict[str, Any]:
         """What makes two leagues the same one; the number of matches does not: a league may grow."""
-        pictures = None if self.labels_only else {"size": list(self.size), "fps": self.fps}
+        pictures: dict[str, Any] | None = {"size": list(self.size), "fps": self.fps}
+        if self.clips:
+            pictures = {"size": list(self.size), "clips": True, "captions": self.clip_captions}
+        elif self.labels_only:
+            pictures = None
         return {
             "version": VERSION,
             "world": self.world.value,
@@ -75,9 +90,32 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
+    """A match to be played, written and, but for clips, filmed."""
+
     out: Path
     plan: Plan
     index: int
+
+    @property
+    def part(self) -> Path:
+        return self.out / f"{_PART}{self.index:05d}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Half:
+    """A half that was played, to be packed as clips."""
+
+    job: _Job
+    trace: Trace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Done:
+    """What a worker gives back: the match's name and, where there are still clips to be made, its halves."""
+
+    job: _Job
+    game: str = ""
+    halves: tuple[Trace, ...] = ()
 
 
 def make(out: Path, plan: Plan, *, workers: int = 1, progress: bool = False) -> Made:
@@ -91,7 +129,7 @@ def make(out: Path, plan: Plan, *, workers: int = 1, progress: bool = False) -> 
             _claim(out, plan)
             for stale in out.glob(f"{_PART}*"):
                 shutil.rmtree(stale)
-            jobs = [_Job(out=out, plan=plan, index=each) for each in range(plan.matches)]
+            jobs = [_Job(out=out, plan=plan, index=each) for each in range(plan.first, plan.first + plan.matches)]
             waiting = [job for job in jobs if _finished(job) is None]
             try:
                 _run(waiting, workers, progress)
@@ -162,21 +200,40 @@ def _finished(job: _Job) -> Path | None:
 
 
 def _run(jobs: list[_Job], workers: int, progress: bool) -> None:
-    with _bar(len(jobs), progress) as advance:
-        if workers == 1 or len(jobs) < 2:
-            for job in jobs:
-                advance(make_match(job))
-            return
-        # Fresh processes: nothing of this one leaks into them, on any system.
-        context = multiprocessing.get_context("spawn")
-        with context.Pool(min(workers, len(jobs)), initializer=_leave_interrupts_to_the_parent) as pool:
-            for name in pool.imap_unordered(make_match, jobs):
-                advance(name)
+    """All matches, half by half where there are clips to be made: so every worker is busy to the end."""
+    waiting, halves = deque(jobs), deque[_Half]()
+    games: dict[int, str] = {}
+    left: dict[int, int] = {}  # halves that are still to be packed
+    pieces = 2 if jobs and jobs[0].plan.clips else 1
+    crew_size = min(workers, len(jobs) * pieces) or 1
+    with _bar(len(jobs), progress) as advance, Crew(_work, crew_size) as crew:
+        busy = 0
+        while waiting or halves or busy:
+            while crew.free and (waiting or halves):
+                # A few halves lie ready, so that the last tasks of all are halves, and not the play of a match.
+                task = waiting.popleft() if waiting and len(halves) < crew_size else halves.popleft()
+                crew.send(task)
+                busy += 1
+            done: _Done = crew.take()
+            busy -= 1
+            index = done.job.index
+            if done.game:
+                games[index], left[index] = done.game, len(done.halves)
+                halves.extend(_Half(job=done.job, trace=trace) for trace in done.halves)
+            else:
+                left[index] -= 1
+            if not left[index]:
+                _put_in_place(done.job, games[index])
+                advance(games[index])
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    """A key pressed in a terminal reaches every process; one of them tidies up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _work(task: _Job | _Half) -> _Done:
+    """What a worker does."""
+    if isinstance(task, _Half):
+        _write_clips(task)
+        return _Done(job=task.job)
+    match = _write_match(task)
+    return _Done(job=task, game=match.game, halves=match.halves if task.plan.clips else ())
 
 
 @contextmanager
@@ -194,31 +251,55 @@ def _bar(total: int, progress: bool) -> Iterator[Any]:
         yield lambda name: bar.update(task, advance=1)
 
 
-def make_match(job: _Job) -> str:
-    """Write one match beside its place, then move it there; returns its name."""
+def _write_match(job: _Job) -> Match:
+    """Play a match and write its files beside its place; its clips come later, half by half."""
     plan = job.plan
     match = Match(plan.seed, world=plan.world, minutes=plan.minutes, index=job.index)
-    part = job.out / f"{_PART}{job.index:05d}"
-    if part.exists():
-        shutil.rmtree(part)
-    part.mkdir()
-    names = {trace.half: f"{trace.half}_{plan.size[1]}p.mkv" for trace in match.halves}
-    _write_json(part / "Labels-v2.json", label_file(match))
+    if job.part.exists():
+        shutil.rmtree(job.part)
+    job.part.mkdir()
+    names = {trace.half: _video_name(plan, trace.half) for trace in match.halves}
+    _write_json(job.part / "Labels-v2.json", label_file(match))
     from streamsoccer.league import captions
 
-    _write_json(part / "Labels-caption.json", captions.write(match))
-    (part / "video.ini").write_text(video_notes(match, names), encoding="utf-8")
+    _write_json(job.part / "Labels-caption.json", captions.write(match))
+    (job.part / "video.ini").write_text(video_notes(match, names), encoding="utf-8")
     for trace in match.halves:
-        write_truth(part / f"{trace.half}_truth.jsonl", trace, match.fixture)
-    if not plan.labels_only:
+        write_truth(job.part / f"{trace.half}_truth.jsonl", trace, match.fixture)
+    if not plan.labels_only and not plan.clips:
         from streamsoccer.league.film import write_film
 
         for trace in match.halves:
-            write_film(part / names[trace.half], match, trace.half, size=plan.size, fps=plan.fps)
-    final = job.out / match.game
+            write_film(job.part / names[trace.half], match, trace.half, size=plan.size, fps=plan.fps)
+    return match
+
+
+def _write_clips(task: _Half) -> None:
+    """The clips of a half straight from simulation and camera, and what is to be seen in them."""
+    from streamsoccer.league.broadcast import Broadcast
+    from streamsoccer.sources.pack import PackWriter
+
+    plan, trace = task.job.plan, task.trace
+    played = fixture(plan.world, plan.seed, task.job.index)
+    broadcast = Broadcast(played, [trace], plan.size)
+    with PackWriter(task.job.part / _video_name(plan, trace.half), half=trace.half) as pack:
+        for clip in broadcast.clips(trace.half):
+            pack.add(clip)
+    if plan.clip_captions:
+        from streamsoccer.league.describe import write_descriptions
+
+        path = task.job.part / f"{trace.half}_clip-captions.jsonl"
+        write_descriptions(path, played, broadcast.halves[trace.half])
+
+
+def _video_name(plan: Plan, half: int) -> str:
+    return f"{half}_{plan.size[1]}p.{'clips' if plan.clips else 'mkv'}"
+
+
+def _put_in_place(job: _Job, game: str) -> None:
+    final = job.out / game
     final.parent.mkdir(parents=True, exist_ok=True)
-    part.rename(final)
-    return match.game
+    job.part.rename(final)
 
 
 def _write_json(path: Path, data: dict[str, Any]) -> None:
