@@ -250,6 +250,7 @@ class Worker:
     ) -> bool:
         # AVI has no presentation times. Its frames come out in order, at the pace of the packets that they come from.
         in_order = container.format.name == "avi"
+        tick = _tick(self._stream.time_base)
         for packet in packets:
             try:
                 frames = packet.decode()
@@ -262,9 +263,11 @@ class Worker:
                 continue
             for frame in frames:
                 self._frames += 1
-                base = frame.time_base
-                stamp = frame.dts if in_order else frame.pts
-                placed = timeline.place(_seconds(stamp, base), _seconds(frame.duration, base))
+                stamp, length = frame.dts if in_order else frame.pts, frame.duration
+                placed = timeline.place(
+                    None if stamp is None or tick is None else stamp * tick[0] / tick[1],
+                    None if length is None or tick is None else length * tick[0] / tick[1],
+                )
                 if placed is None:
                     continue
                 if sought and placed.time > self._begin:
@@ -285,6 +288,7 @@ class Worker:
         """The video's packets; others are read too: only the furthest packet of all tells a file that was cut off."""
         heard = list(container.streams) if self._access is Access.FILE else [stream]
         errors = 0
+        ticks = {each.index: _tick(each.time_base) for each in heard}
         packets = container.demux(heard)
         while True:
             try:
@@ -300,10 +304,10 @@ class Worker:
                 packets = container.demux(heard)
                 continue
             errors = 0
-            if packet.pts is not None:
-                end = _seconds(packet.pts + (packet.duration or 0), packet.time_base) or 0.0
-                self._furthest = max(self._furthest, end)
-            if packet.stream.index == stream.index:
+            index = packet.stream_index
+            if packet.pts is not None and (tick := ticks.get(index)) is not None:
+                self._furthest = max(self._furthest, (packet.pts + (packet.duration or 0)) * tick[0] / tick[1])
+            if index == stream.index:
                 yield cast(VideoPacket, packet)
 
     def _interrupt(self, jump: Jump) -> None:
@@ -387,8 +391,12 @@ def _moving(container: av.container.InputContainer) -> list[av.VideoStream]:
     return [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
 
 
+def _tick(base: Fraction | None) -> tuple[int, int] | None:
+    """A stream's time base as whole numbers; asking PyAV with every frame would cost a twentieth of all."""
+    return None if base is None else (base.numerator, base.denominator)
+
+
 def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
-    # Called for every packet and frame: Fraction's own arithmetic would cost a twentieth of the decoding.
     return None if ticks is None or base is None else ticks * base.numerator / base.denominator
 
 
