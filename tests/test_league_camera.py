@@ -394,10 +394,10 @@ def test_pixels_are_the_same_on_every_machine(broadcast: Broadcast) -> None:
 
 
 GOLDEN = {
-    5.0: "c56062fb8555877b",
-    24.5: "ea7d635f7b04b3d0",
-    66.0: "0a667e78c5fad3d3",
-    76.0: "cd5f72a7185c5409",
-    132.0: "70657d69fa1b3b9b",
-    152.0: "b094aab56156918f",
+    5.0: "ce61f5a0f6dafc3f",
+    24.5: "4b17e1e103b8d13f",
+    66.0: "f9870c613ced8eba",
+    76.0: "8722ffa1f874ad36",
+    132.0: "0a01558e45963854",
+    152.0: "748777808bc554db",
 }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from streamsoccer.domain import Side
 from streamsoccer.league.body import Joint
 from streamsoccer.league.lens import Rgb, shrink
+from streamsoccer.league.lettering import write
 from streamsoccer.league.light import Air, shade
 from streamsoccer.league.world import RGB, Fixture, Kit, Pattern, stream
 
@@ -382,15 +383,17 @@ def _shirt(canvas: Rgb, corners: tuple[Spot, ...], outfit: Outfit, unit: float, 
         end = waist_left if left[0] > right[0] else waist_right
         line(canvas, side, end, _dim(outfit.shirt, 84), max(1, int(unit * 0.05)), 8, 4)
         if outfit.number and figure.towards < -0.25:
-            _number(canvas, _between(neck, pelvis, 0.42), outfit, unit)
+            _number(canvas, (left, right, neck, pelvis), outfit, unit)
 
 
-def _number(canvas: Rgb, middle: Spot, outfit: Outfit, unit: float) -> None:
-    text = str(outfit.number)
-    size, thick = unit * 0.0098, max(1, int(unit * 0.034))
-    (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thick)
-    origin = (middle[0] // 16 - wide // 2, middle[1] // 16 + high // 2)
-    cv2.putText(canvas, text, origin, cv2.FONT_HERSHEY_SIMPLEX, size, outfit.ink, thick)
+def _number(canvas: Rgb, corners: tuple[Spot, ...], outfit: Outfit, unit: float) -> None:
+    """The number on a back, as narrow as the back is seen."""
+    left, right, neck, pelvis = corners
+    span = 16 * 0.37 * unit
+    way = ((right[0] - left[0]) / span, (right[1] - left[1]) / span)
+    if way[0] > 0.3:
+        x, y = _between(neck, pelvis, 0.42)
+        write(canvas, str(outfit.number), (x / 16, y / 16), unit * 0.23, outfit.ink, way=way)
 
 
 def _head(canvas: Rgb, at: Sequence[Spot], figure: Figure, unit: float) -> None:
@@ -449,10 +452,7 @@ def _board(canvas: Rgb, figure: Figure, unit: float) -> None:
         (-1, figure.numbers[0], (60, 255, 110, 255)),
         (1, figure.numbers[1], (255, 64, 56, 255)),
     ):
-        text, size, thick = str(number), unit * 0.0095, max(1, round(unit * 0.04))
-        (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, thick)
-        at = (x + way * half // 2 - wide // 2, y - tall // 2 + high // 2)
-        cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick)
+        write(canvas, str(number), (x + way * half / 2, y - tall / 2), tall * 0.56, colour)
 
 
 _Parts = tuple[tuple[int, int, float], ...]  # from joint, to joint, metres wide

@@ -11,6 +11,7 @@ import numpy as np
 from streamsoccer.league.director import WIPE, Direction, Graphic, GraphicKind, ShotKind
 from streamsoccer.league.figures import blend
 from streamsoccer.league.lens import Rgb, shrink
+from streamsoccer.league.lettering import write
 from streamsoccer.league.light import mix, shade
 from streamsoccer.league.truth import HZ, Trace
 from streamsoccer.league.world import RGB, Fixture, stream
@@ -107,7 +108,7 @@ class Overlay:
     def _draw_digit(self, sign: str) -> Rgb:
         wide = self._unit // 2 * _OVER
         canvas = np.full((self._unit * _OVER, wide, 4), (*shade(self._tone, 0.8), 255), dtype=np.uint8)
-        _write(canvas, sign, wide / 2, canvas.shape[0] / 2, canvas.shape[0] * 0.56, _WHITE)
+        write(canvas, sign, (wide / 2, canvas.shape[0] / 2), canvas.shape[0] * 0.56, (*_WHITE, 255))
         return _small(canvas)
 
     def _draw_board(self, score: tuple[int, int], added: int) -> Rgb:
@@ -129,7 +130,7 @@ class Overlay:
         for text, wide, ground, ink in cells:
             right = x + wide * high
             canvas[:, round(x) : round(right)] = (*ground, 255)
-            _write(canvas, text, (x + right) / 2, high / 2, high * 0.56, ink)
+            write(canvas, text, ((x + right) / 2, high / 2), high * 0.56, (*ink, 255))
             x = right
         return _small(canvas)
 
@@ -141,13 +142,13 @@ class Overlay:
         canvas = np.full((high, high * 4, 4), (*ground, 255), dtype=np.uint8)
         canvas[:, : high // 5] = (*kit.shirt, 255)
         canvas[high - high // 16 :] = (*self._accent, 255)
-        _write(canvas, club.code, high * 1.05, high / 2, high * 0.42, _WHITE)
+        write(canvas, club.code, (high * 1.05, high / 2), high * 0.42, (*_WHITE, 255))
         if graphic.kind is GraphicKind.SUBSTITUTION:
             _arrow(canvas, high * 2.0, high / 2, high * 0.26, (60, 210, 90), up=True)
-            _write(canvas, str(club.squad[graphic.number].number), high * 2.52, high / 2, high * 0.4, _WHITE)
+            write(canvas, str(club.squad[graphic.number].number), (high * 2.52, high / 2), high * 0.4, (*_WHITE, 255))
             if graphic.other is not None:
                 _arrow(canvas, high * 3.1, high / 2, high * 0.26, (230, 50, 50), up=False)
-                _write(canvas, str(club.squad[graphic.other].number), high * 3.6, high / 2, high * 0.4, _WHITE)
+                write(canvas, str(club.squad[graphic.other].number), (high * 3.6, high / 2), high * 0.4, (*_WHITE, 255))
             return _small(canvas)
         cards: list[RGB] = []
         if graphic.kind is not GraphicKind.RED:
@@ -158,23 +159,13 @@ class Overlay:
             left = round(high * (2.0 + 0.3 * index))
             top = round(high * (0.16 + 0.08 * index))
             cv2.rectangle(canvas, (left, top), (left + round(high * 0.44), top + round(high * 0.6)), (*card, 255), -1)
-        _write(canvas, str(club.squad[graphic.number].number), high * 3.35, high / 2, high * 0.5, _WHITE)
+        write(canvas, str(club.squad[graphic.number].number), (high * 3.35, high / 2), high * 0.5, (*_WHITE, 255))
         return _small(canvas)
 
 
 def _small(canvas: Rgb) -> Rgb:
     high, wide = canvas.shape[:2]
     return shrink(canvas, wide // _OVER, high // _OVER)
-
-
-def _write(canvas: Rgb, text: str, x: float, y: float, tall: float, ink: RGB) -> None:
-    """Text about `tall` pixels high around a point."""
-    if not text:
-        return
-    font, thick = cv2.FONT_HERSHEY_SIMPLEX, max(1, round(tall / 6.5))
-    (wide, high), _ = cv2.getTextSize(text, font, 1.0, 1)
-    size = tall / high
-    cv2.putText(canvas, text, (round(x - wide * size / 2), round(y + tall / 2)), font, size, (*ink, 255), thick)
 
 
 def _arrow(canvas: Rgb, x: float, y: float, size: float, colour: RGB, *, up: bool) -> None:

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from streamsoccer.league.lens import Camera, Plane, Point, Rgb, sample_plane, shrink
+from streamsoccer.league.lettering import breadth, write
 from streamsoccer.league.light import Air, mix, shade
 from streamsoccer.league.turf import blotches, draw_lines, turf
 from streamsoccer.league.world import RGB, Fixture, Light, stream
@@ -263,10 +264,8 @@ def _panel(word: str, colour: RGB, mark: int, width: int, height: int) -> Rgb:
     canvas = np.full((height * scale, width * scale, 3), colour, dtype=np.uint8)
     ink = (24, 24, 30) if light else (244, 244, 244)
     thick = max(1, height * scale // 12)
-    (tw, th), _ = cv2.getTextSize(word, cv2.FONT_HERSHEY_DUPLEX, 1.0, 1)
-    size = min(height * scale * 0.58 / th, width * scale * 0.62 / tw)
-    at = (round(width * scale * 0.6 - tw * size / 2), round(height * scale * 0.5 + th * size / 2))
-    cv2.putText(canvas, word, at, cv2.FONT_HERSHEY_DUPLEX, size, ink, thick)
+    tall = min(height * scale * 0.62, width * scale * 0.66 / breadth(word))
+    write(canvas, word, (width * scale * 0.6, height * scale * 0.5), tall, ink)
     middle, radius = (round(width * scale * 0.13), height * scale // 2), round(height * scale * 0.28)
     if mark == 0:
         cv2.circle(canvas, middle, radius, ink, thick * 2)
