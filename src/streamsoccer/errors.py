@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from os import PathLike
 
-__all__ = ["DataError", "FutureLeak", "SourceError", "StreamSoccerError", "UsageError"]
+__all__ = [
+    "CheckpointError",
+    "DataError",
+    "FutureLeak",
+    "SourceError",
+    "StreamSoccerError",
+    "TrainingError",
+    "UsageError",
+]
 
 
 class StreamSoccerError(Exception):
@@ -31,6 +39,14 @@ class SourceError(StreamSoccerError):
 
 class DataError(StreamSoccerError):
     """An annotation, manifest or prediction file that is not what its schema says."""
+
+
+class CheckpointError(StreamSoccerError):
+    """A saved model that does not go with what it is to be used with, or is not whole."""
+
+
+class TrainingError(StreamSoccerError):
+    """A training run that cannot go on."""
 
 
 class FutureLeak(StreamSoccerError):
