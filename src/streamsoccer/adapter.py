@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from streamsoccer.attention import Block
+from streamsoccer.errors import UsageError
 
 __all__ = ["AdapterConfig", "ClipEventAdapter"]
 
@@ -51,12 +52,18 @@ class ClipEventAdapter(nn.Module):
 
     def forward(self, visual: Tensor, mask: Tensor | None = None) -> Tensor:
         """V [B, N, d_v] to E [B, K, D]; `mask` [B, N] is false where a short clip has no token."""
+        count, moments = visual.shape[1], self.config.moments
+        if not count or count % moments:
+            raise UsageError(
+                f"a clip of {count} visual tokens cannot be {moments} frame pairs",
+                remedy="pad a short clip to the tokens of a whole one and mask the rest",
+            )
         visual = visual.to(self.into.weight.dtype)
-        moment = self.moment.repeat_interleave(visual.shape[1] // self.config.moments, dim=0)
+        moment = self.moment.repeat_interleave(count // moments, dim=0)
         context = self.into(self.norm(visual)) + moment
-        if mask is not None:  # a clip of which nothing was seen reads zeros rather than nothing at all
-            empty = ~mask.any(1, keepdim=True)
-            context, mask = torch.where(empty[..., None], torch.zeros_like(context), context), mask | empty
+        if mask is not None:  # whatever padding holds; a clip of which nothing was seen reads zeros, not nothing at all
+            context = context.masked_fill(~mask[..., None], 0.0)
+            mask = mask | ~mask.any(1, keepdim=True)
         tokens = self.queries.expand(visual.shape[0], -1, -1)
         for layer in self.layers:
             tokens = layer(tokens, context, mask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from os import PathLike
 from pathlib import Path
@@ -18,8 +18,10 @@ __all__ = ["from_mapping", "load_yaml", "merged", "to_mapping"]
 T = TypeVar("T")
 
 
-def from_mapping(kind: type[T], given: Mapping[str, Any], where: str | PathLike[str], place: str = "") -> T:
-    """A config dataclass from plain values; what is not given keeps its default, which is the paper's value."""
+def from_mapping(
+    kind: type[T], given: Mapping[str, Any], where: str | PathLike[str], place: str = "", base: T | None = None
+) -> T:
+    """A config dataclass from plain values; what is not given is as in `base` or its default, the paper's value."""
     if not isinstance(given, Mapping):
         raise UsageError(f"{place or 'the file'} must hold names and values, not {given!r}", where=where)
     hints = get_type_hints(kind)
@@ -31,9 +33,11 @@ def from_mapping(kind: type[T], given: Mapping[str, Any], where: str | PathLike[
             near = difflib.get_close_matches(str(name), known, n=1)
             remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"
             raise UsageError(f"{at} is not known", where=where, remedy=remedy)
-        values[name] = _value(hints[name], value, where, at)
+        values[name] = _value(hints[name], value, where, at, _default(known[name], base))
     for name, each in known.items():
-        if name not in values and each.default is MISSING and each.default_factory is MISSING:
+        if name not in values and base is not None:
+            values[name] = getattr(base, name)
+        elif name not in values and each.default is MISSING and each.default_factory is MISSING:
             raise UsageError(f"{place + '.' if place else ''}{name} is missing", where=where)
     try:
         return kind(**values)
@@ -41,15 +45,24 @@ def from_mapping(kind: type[T], given: Mapping[str, Any], where: str | PathLike[
         raise UsageError(f"{place + ': ' if place else ''}{error.problem}", where=where, remedy=error.remedy) from error
 
 
-def _value(kind: Any, value: Any, where: str | PathLike[str], at: str) -> Any:
+def _default(field: Field[Any], base: Any) -> Any:
+    """What a section is laid over: the section that stands there if nothing is given."""
+    if base is not None:
+        return getattr(base, field.name)
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return None if field.default is MISSING else field.default
+
+
+def _value(kind: Any, value: Any, where: str | PathLike[str], at: str, base: Any = None) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         if value is None and type(None) in parts:
             return None
         (inner,) = (part for part in parts if part is not type(None))
-        return _value(inner, value, where, at)
+        return _value(inner, value, where, at, base)
     if is_dataclass(kind) and isinstance(kind, type):
-        return from_mapping(kind, value, where, at)
+        return from_mapping(kind, value, where, at, base)
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise UsageError(f"{at} must be a list, not {value!r}", where=where)

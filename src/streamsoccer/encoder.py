@@ -48,7 +48,11 @@ class StreamState:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Step:
-    """What one clip did: the logit of b_t [B], r_t [B], rho_t [B], and M_{t-1} [B, K, D], complete where r_t is set."""
+    """What one clip did: the logit of b_t [B], r_t [B], rho_t [B], and M_{t-1} [B, K, D].
+
+    M_{t-1} is M_j^c where r_t is set and there was one: the first clip of a half resets too (logit 0), and closes
+    nothing. A stream without a clip has no reset and logit 0.
+    """
 
     transition: Tensor
     reset: Tensor
@@ -96,7 +100,8 @@ class EventEncoder(nn.Module):
     def read(self, visual: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """V [..., N, d_v] to E [..., K, D] and the clip-action logits [..., A]."""
         lead = visual.shape[:-2]
-        tokens = self.adapter(visual.flatten(0, -3), None if mask is None else mask.flatten(0, -2))
+        flat = visual.reshape(-1, *visual.shape[-2:])
+        tokens = self.adapter(flat, None if mask is None else mask.reshape(-1, mask.shape[-1]))
         return tokens.view(*lead, *tokens.shape[1:]), self.clip_head(tokens).view(*lead, -1)
 
     def step(
@@ -108,19 +113,20 @@ class EventEncoder(nn.Module):
         forced: Tensor | None = None,
         arrived: Tensor | None = None,
     ) -> tuple[StreamState, Step]:
-        """Take in E_t [B, K, D] and its action logits [B, A]; `forced` [B] gives r_t, `arrived` [B] who has a clip."""
+        """Take in E_t [B, K, D] and action logits [B, A]; `forced` [B] stands for b_t, `arrived` [B]: has a clip."""
         now = torch.sigmoid(actions).detach()
         logits = self.transition(state.memory, tokens, now, state.actions, state.age)
-        reset = (self.transition.reset(logits, state.age) if forced is None else forced) | (state.age == 0)
+        first, rollover = state.age == 0, self.transition.safeguard(state.age)
+        logits = logits.masked_fill(first, 0.0)
+        reset = self.transition.reset(logits, state.age) if forced is None else forced | rollover | first
         started, continued = self.memory.initial(tokens), self.memory.update(state.memory, tokens)
         memory = torch.where(reset[:, None, None], started, continued)
         age = torch.where(reset, 1, state.age + 1)
-        result = Step(
-            transition=logits, reset=reset, rollover=self.transition.safeguard(state.age), before=state.memory
-        )
         if arrived is not None:
+            logits, reset, rollover = logits.masked_fill(~arrived, 0.0), reset & arrived, rollover & arrived
             memory = torch.where(arrived[:, None, None], memory, state.memory)
             age, now = torch.where(arrived, age, state.age), torch.where(arrived[:, None], now, state.actions)
+        result = Step(transition=logits, reset=reset, rollover=rollover, before=state.memory)
         return StreamState(memory=memory, age=age, actions=now), result
 
     def roll(self, tokens: Tensor, actions: Tensor, state: StreamState, arrived: Tensor) -> tuple[StreamState, Whole]:
@@ -130,7 +136,7 @@ class EventEncoder(nn.Module):
             state, step = self.step(tokens[:, at], actions[:, at], state, arrived=arrived[:, at])
             memories.append(state.memory)
             logits.append(step.transition)
-            resets.append(step.reset & arrived[:, at])
+            resets.append(step.reset)
         return state, Whole(
             memory=torch.stack(memories, 1), transition=torch.stack(logits, 1), reset=torch.stack(resets, 1)
         )
@@ -138,12 +144,14 @@ class EventEncoder(nn.Module):
     def whole(self, tokens: Tensor, actions: Tensor, resets: Tensor) -> Whole:
         """All clips at once under given resets [B, T]; the first clip of a row always starts an event."""
         streams, clips = resets.shape
+        if not resets.numel():
+            return Whole(memory=tokens, transition=tokens.new_zeros(streams, clips), reset=resets)
         resets = resets.clone()
         resets[:, 0] = True
         place = torch.arange(clips, device=resets.device).expand(streams, clips)
         age = place - torch.where(resets, place, 0).cummax(1).values  # clips of the event before this one
         flat, age = tokens.flatten(0, 1), age.flatten()
-        if clips and int(age.max()) >= self.transition.config.longest:
+        if int(age.max()) >= self.transition.config.longest:
             raise UsageError(
                 f"an event of {int(age.max()) + 1} clips; none lasts longer than {self.transition.config.seconds:g} s",
                 remedy="build the manifests with the same maximum duration as the model's",

@@ -55,7 +55,8 @@ class MemoryProjector(nn.Module):
         width = self.norm.normalized_shape[0]
         nn.init.normal_(self.out.weight, std=width**-0.5)
         nn.init.zeros_(self.out.bias)
-        self.scale.fill_(float(embeddings.float().pow(2).mean().sqrt()))
+        rows = torch.linalg.vector_norm(embeddings, dim=-1, dtype=torch.float32)
+        self.scale.fill_(float(rows.square().mean().div(embeddings.shape[-1]).sqrt()))
 
     def forward(self, memories: Tensor, mask: Tensor | None = None) -> Tensor:
         """`mask` [B, n] is true where there is a memory; the newest comes first."""
