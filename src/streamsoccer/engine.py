@@ -136,8 +136,8 @@ class Engine:
                 return
             following = self._step(state)
             for slot, token in enumerate(following.tolist()):
-                index = taken[slot]
-                if index is not None and not self._goes_on(token, said[index], jobs[index].max_tokens):
+                mine = taken[slot]
+                if mine is not None and not self._goes_on(token, said[mine], jobs[mine].max_tokens):
                     taken[slot] = None
 
     def _goes_on(self, token: int, said: list[int], most: int) -> bool:
