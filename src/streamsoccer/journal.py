@@ -59,12 +59,22 @@ from streamsoccer.journal_rows import (
     Status,
     utterance_id,
 )
-from streamsoccer.journal_tables import TABLES, columns, evidence_columns, memory_columns, schema, to_json
+from streamsoccer.journal_tables import (
+    TABLES,
+    active_columns,
+    columns,
+    evidence_columns,
+    memory_columns,
+    schema,
+    to_json,
+)
 from streamsoccer.packing import pack, unpack
 from streamsoccer.record import Record
 from streamsoccer.schedule import Decision
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from streamsoccer.commentary import Utterance
     from streamsoccer.retrieval import Ranking
 
@@ -173,9 +183,10 @@ class Step:
         event: str | None = None,
         latency: Latency | None = None,
         evidence: Sequence[Evidence] = (),
+        active: Tensor | None = None,
     ) -> str:
         """A sentence with what became of it, and its ID. `said` has the names filled in; where generation failed, the
-        utterance has no text and `reason` tells why."""
+        utterance has no text and `reason` tells why. `active` is M_t where it was said from that, for a replay."""
         cutoff = utterance.cutoff
         line = Line(
             id=utterance_id(self._journal.header.match, cutoff, self._journal.place(self._rows, cutoff)),
@@ -190,7 +201,8 @@ class Step:
             event=event,
             latency=latency or Latency(),
         )
-        self._rows.rows.append(columns(line))
+        table, values = columns(line)
+        self._rows.rows.append((table, {**values, **active_columns(active)}))
         for place, each in enumerate(evidence):
             self._rows.rows.append(("evidence", evidence_columns(line.id, place, each)))
         return line.id

@@ -30,9 +30,12 @@ from streamsoccer.journal_rows import (
     Written,
 )
 from streamsoccer.journal_tables import APPLICATION_ID, ROWS, line_of, memory_of
+from streamsoccer.packing import unpack
 from streamsoccer.record import Record
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from streamsoccer.buffer import CompletedMemory
 
 __all__ = [
@@ -207,6 +210,15 @@ class JournalReader:
         if row is None:
             raise JournalError(f"there is no event {event}", where=self.path)
         return memory_of(row)
+
+    def active(self, utterance: str) -> Tensor | None:
+        """M_t as this sentence was said from it, where it was."""
+        with named(self.path):
+            row = self._db.execute("SELECT active FROM utterances WHERE id = ?", (utterance,)).fetchone()
+        if row is None:
+            raise JournalError(f"there is no utterance {utterance}", where=self.path)
+        tokens: Tensor | None = None if row["active"] is None else unpack(row["active"])["tokens"]
+        return tokens
 
     def counters(self) -> dict[str, int]:
         """Each counter's last total."""

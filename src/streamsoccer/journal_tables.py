@@ -34,6 +34,7 @@ from streamsoccer.journal_rows import (
     Status,
     StepKind,
 )
+from streamsoccer.packing import pack
 from streamsoccer.record import Record
 from streamsoccer.schedule import Decision, Gate, Reason
 
@@ -84,7 +85,7 @@ TABLES: Mapping[str, Table] = {
     "utterances": Table(
         columns="id TEXT NOT NULL, half INTEGER NOT NULL, cutoff REAL NOT NULL, track TEXT NOT NULL,"
         " text TEXT NOT NULL, said TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,"
-        " placeholders TEXT NOT NULL, dropped INTEGER NOT NULL, event TEXT, latency TEXT NOT NULL",
+        " placeholders TEXT NOT NULL, dropped INTEGER NOT NULL, event TEXT, latency TEXT NOT NULL, active BLOB",
         key=("id",),
         volatile=frozenset({"latency"}),
     ),
@@ -194,6 +195,11 @@ def columns(row: Progress | Record | Decided | Line | Note | Count | Correction)
                 "text": row.text,
                 "why": row.why,
             }
+
+
+def active_columns(tokens: Any) -> Columns:
+    """M_t as a sentence was said from it; completed memories stand in `events`."""
+    return {"active": None if tokens is None else pack({"tokens": tokens})}
 
 
 def evidence_columns(utterance: str, place: int, row: Evidence) -> Columns:
