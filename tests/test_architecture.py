@@ -27,7 +27,7 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "builder", "manager"}
 # What each folder may import of the others; a folder that is not named here may import core files alone.
 MAY_IMPORT: dict[str, set[str]] = {
     "testing": {"sources"},
-    "evaluation": {"data"},
+    "evaluation": {"data", "training"},  # it scores what stage 1 keeps in the memory cache
     # Its statistics are compared by the eventizer (see test_only_statistics_of_the_league_read_data), and it writes
     # packs of clips where SoccerNet has videos.
     "league": {"data", "sources"},

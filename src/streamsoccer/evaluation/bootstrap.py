@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from streamsoccer.errors import DataError, UsageError
 
-__all__ = ["Combine", "Interval", "cluster_difference", "cluster_interval", "mean_of_sums"]
+__all__ = ["Combine", "Interval", "cluster_difference", "cluster_interval", "mean_of_sums", "weighted_interval"]
 
 Floats = NDArray[np.float64]
 Combine = Callable[[Floats], Floats]
@@ -83,6 +83,31 @@ def cluster_difference(
     values = [combine(w @ first) - combine(w @ second) for w in _draws(len(first), replicates, seed, level)]
     estimate = float(combine(first.sum(0)) - combine(second.sum(0)))
     return _interval(estimate, np.concatenate(values), first, len(rows), seed, level)
+
+
+def weighted_interval(
+    compute: Combine, *, clusters: int, anchors: int, replicates: int = 10_000, seed: int = 0, level: float = 0.95
+) -> Interval:
+    """The interval of a score that is no function of sums: `compute` takes how often each match is drawn (B x C).
+
+    A replicate in which the score has no value (NaN: it drew no match that has one) says nothing and is left out.
+    """
+    values = np.concatenate([compute(weights) for weights in _draws(clusters, replicates, seed, level)])
+    known = values[np.isfinite(values)]
+    if not len(known):
+        raise DataError("the score has no value in any replicate")
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    estimate = float(compute(np.ones((1, clusters)))[0])
+    return Interval(
+        estimate=estimate,
+        low=float(low),
+        high=float(high),
+        level=level,
+        replicates=len(known),
+        seed=seed,
+        clusters=clusters,
+        anchors=anchors,
+    )
 
 
 def _cluster_sums(rows: Floats, clusters: Sequence[Hashable]) -> Floats:
