@@ -111,7 +111,9 @@ class WrittenMatch:
                     found.append(Gap(half=half, start=start, end=start + 4, reason=GapReason.LOST, detail=detail))
                     continue
                 found.append(
-                    Clip(half=half, index=index, start=start, end=start + 4, frames=frames, samples=(0,), times=(start,))
+                    Clip(
+                        half=half, index=index, start=start, end=start + 4, frames=frames, samples=(0,), times=(start,)
+                    )
                 )
             found.append(Progress.half_end(MatchTime(half, self.seconds)))
         return found

@@ -272,6 +272,8 @@ class Journal:
         path = Path(path)
         if not path.is_file():
             raise NotAJournal("there is no such file", where=path, remedy="start without --resume")
+        with JournalReader(path):
+            pass  # refuses what is no journal before anything is written to it
         lock = _locked(path)
         try:
             return cls(path, lock)
