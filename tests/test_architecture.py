@@ -28,6 +28,7 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "builder", "manager"}
 MAY_IMPORT: dict[str, set[str]] = {
     "testing": {"sources"},
     "evaluation": {"data", "training"},  # it scores what stage 1 keeps in the memory cache
+    "training": {"data", "sources"},  # manifests, token caches and packs
     # Its statistics are compared by the eventizer (see test_only_statistics_of_the_league_read_data), and it writes
     # packs of clips where SoccerNet has videos.
     "league": {"data", "sources"},

@@ -13,6 +13,7 @@ from streamsoccer import __version__
 from streamsoccer.clock import MatchTime, parse_seconds
 from streamsoccer.errors import StreamSoccerError, UsageError
 from streamsoccer.evaluation.commands import add_commands
+from streamsoccer.training.commands import add_commands as add_train_commands
 
 __all__ = ["app", "main"]
 
@@ -24,6 +25,7 @@ app.add_typer(evaluate_app, name="evaluate")
 add_commands(evaluate_app)
 train_app = typer.Typer(no_args_is_help=True, help="The three stages, each from a recipe, resumable, on any GPUs.")
 app.add_typer(train_app, name="train")
+add_train_commands(train_app)
 league_app = typer.Typer(no_args_is_help=True, help="A simulated league in SoccerNet's own files.")
 app.add_typer(league_app, name="league")
 
@@ -248,83 +250,6 @@ def _evaluate_dense(
 
     report = evaluate_dense(predictions, labels, window=window, time_key=time_key, label_file=label_file)
     typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False) if as_json else report.to_text())
-
-
-# --- training --------------------------------------------------------------------------------------------------------
-
-_Recipe = Annotated[Path | None, typer.Option(metavar="FILE", help="recipes/*.yaml; without one, the paper's values.")]
-_Data = Annotated[Path, typer.Option(metavar="BUILD", help="The folder of `data build`.")]
-_Tokens = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `encode`.")]
-_Memory = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `train cache-memory`.")]
-_Run = Annotated[Path, typer.Option(metavar="RUN", help="The run's folder; one that stands there goes on.")]
-_Until = Annotated[int | None, typer.Option(min=1, help="Stop at this step, with a checkpoint.")]
-_Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after so many seconds, with a checkpoint.")]
-
-
-@train_app.command("memory")
-def train_memory(
-    data: _Data,
-    tokens: _Tokens,
-    out: _Run,
-    recipe: _Recipe = None,
-    until: _Until = None,
-    seconds: _Seconds = None,
-) -> None:
-    """Stage 1: the streaming event memory, from visual tokens and the labels' events."""
-    from streamsoccer.training import memory
-    from streamsoccer.training.recipe import load_recipe
-
-    _told(
-        memory.train_memory(
-            load_recipe(recipe), data, tokens, out, until=until, seconds=seconds, progress=sys.stderr.isatty()
-        )
-    )
-
-
-@train_app.command("cache-memory")
-def train_cache_memory(
-    data: _Data,
-    tokens: _Tokens,
-    stage1: Annotated[Path, typer.Option(metavar="RUN", help="The folder of `train memory`.")],
-    out: Annotated[Path, typer.Option(metavar="CACHE", help="Where the memories go; halves that stand there stay.")],
-    recipe: _Recipe = None,
-) -> None:
-    """Run a trained event memory over every half, under the labels' resets and under its own."""
-    from streamsoccer.training import memory
-    from streamsoccer.training.recipe import load_recipe
-
-    def told(done: int, total: int) -> None:
-        typer.echo(f"{done} of {total} halves", err=True)
-
-    made = memory.cache_memory(load_recipe(recipe), data, tokens, stage1, out, progress=told)
-    typer.echo(f"{made} halves: {out}")
-
-
-@train_app.command("records")
-def train_records(
-    data: _Data,
-    memory: _Memory,
-    stage1: Annotated[Path, typer.Option(metavar="RUN", help="The folder of `train memory`.")],
-    out: _Run,
-    recipe: _Recipe = None,
-    until: _Until = None,
-    seconds: _Seconds = None,
-) -> None:
-    """Stage 2: from a completed memory to the words of its record."""
-    from streamsoccer.training import records
-    from streamsoccer.training.recipe import load_recipe
-
-    _told(
-        records.train_records(
-            load_recipe(recipe), data, memory, stage1, out, until=until, seconds=seconds, progress=sys.stderr.isatty()
-        )
-    )
-
-
-def _told(outcome: Any) -> None:
-    """Where a run stands, on one line of JSON."""
-    short = {name: round(value, 4) for name, value in outcome.validation.items() if "/" not in name}
-    typer.echo(json.dumps({"step": outcome.step, "done": outcome.done, "validation": short}))
 
 
 # --- league ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,88 @@
+"""`streamsoccer train ...`: each command is a few lines that call the library."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from streamsoccer.training.loop import Outcome
+
+__all__ = ["add_commands"]
+
+_Recipe = Annotated[Path | None, typer.Option(metavar="FILE", help="recipes/*.yaml; without one, the paper's values.")]
+_Data = Annotated[Path, typer.Option(metavar="BUILD", help="The folder of `data build`.")]
+_Tokens = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `encode`.")]
+_Memory = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `train cache-memory`.")]
+_Stage1 = Annotated[Path, typer.Option(metavar="RUN", help="The folder of `train memory`.")]
+_Run = Annotated[Path, typer.Option(metavar="RUN", help="The run's folder; one that stands there goes on.")]
+_Until = Annotated[int | None, typer.Option(min=1, help="Stop at this step, with a checkpoint.")]
+_Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after so many seconds, with a checkpoint.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Hang the commands into `streamsoccer train`."""
+    app.command("memory")(_memory)
+    app.command("cache-memory")(_cache_memory)
+    app.command("records")(_records)
+
+
+def _memory(
+    data: _Data, tokens: _Tokens, out: _Run, recipe: _Recipe = None, until: _Until = None, seconds: _Seconds = None
+) -> None:
+    """Stage 1: the streaming event memory, from visual tokens and the labels' events."""
+    from streamsoccer.training.memory import train_memory
+    from streamsoccer.training.recipe import load_recipe
+
+    _told(
+        train_memory(load_recipe(recipe), data, tokens, out, until=until, seconds=seconds, progress=sys.stderr.isatty())
+    )
+
+
+def _cache_memory(
+    data: _Data,
+    tokens: _Tokens,
+    stage1: _Stage1,
+    out: Annotated[Path, typer.Option(metavar="CACHE", help="Where the memories go; halves that stand there stay.")],
+    recipe: _Recipe = None,
+) -> None:
+    """Run a trained event memory over every half, under the labels' resets and under its own."""
+    from streamsoccer.training.memory import cache_memory
+    from streamsoccer.training.recipe import load_recipe
+
+    made = cache_memory(load_recipe(recipe), data, tokens, stage1, out, progress=_halves)
+    typer.echo(f"{made} halves: {out}")
+
+
+def _records(
+    data: _Data,
+    memory: _Memory,
+    stage1: _Stage1,
+    out: _Run,
+    recipe: _Recipe = None,
+    until: _Until = None,
+    seconds: _Seconds = None,
+) -> None:
+    """Stage 2: from a completed memory to the words of its record."""
+    from streamsoccer.training.recipe import load_recipe
+    from streamsoccer.training.records import train_records
+
+    _told(
+        train_records(
+            load_recipe(recipe), data, memory, stage1, out, until=until, seconds=seconds, progress=sys.stderr.isatty()
+        )
+    )
+
+
+def _halves(done: int, total: int) -> None:
+    typer.echo(f"{done} of {total} halves", err=True)
+
+
+def _told(outcome: Outcome) -> None:
+    """Where a run stands, on one line of JSON."""
+    short = {name: round(value, 4) for name, value in outcome.validation.items() if "/" not in name}
+    typer.echo(json.dumps({"step": outcome.step, "done": outcome.done, "validation": short}))
