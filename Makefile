@@ -11,7 +11,7 @@ READY  := $(VENV)/.ready
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 
 DEB_PACKAGES := ffmpeg default-jre-headless nginx-light libnginx-mod-rtmp python3-gi gir1.2-gst-rtsp-server-1.0 \
-                gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+                gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad chromium chromium-driver
 
 .PHONY: demo test acceptance test-deps check bench lock clean help
 .DELETE_ON_ERROR:

@@ -130,6 +130,7 @@ class Step:
         self._journal = journal
         self._rows = _Rows(progress)
         self._notes = 0
+        self.lines: list[Line] = []  # what this step said, held back or failed to say, for the outputs
         self.number = progress.step
 
     def progress(

@@ -7,7 +7,7 @@ one seen. `step` is the step that wrote it. Times are seconds of the row's half;
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -153,6 +153,9 @@ class Header:
     started: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     sheet: Mapping[str, Any] = field(default_factory=dict)  # teams and line-ups, where a match sheet was given
+    # where each half lies in what film, {"1": ["film.mp4", 12.0]}: its file's name and the second at which the half
+    # starts in it; a half that is not named here is a film of its own, from its first second
+    films: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     schema: int = JOURNAL_SCHEMA
 
 
