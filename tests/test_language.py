@@ -25,8 +25,7 @@ def trained(language: Language, seed: int = 2) -> Language:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in language.lora_parameters():
-            if "lora_B" in name:
-                value.copy_(torch.randn(value.shape, generator=generator) * 0.3)
+            value.copy_(torch.randn(value.shape, generator=generator) * (0.3 if "lora_B" in name else 0.1))
     return language
 
 
@@ -89,13 +88,14 @@ def cut(tokens: list[int], language: Language, request: Request) -> tuple[int, .
 
 
 def test_text_is_that_of_transformers_alone_and_in_batches_of_mixed_lengths(language: Language) -> None:
-    alone = [answers(language, [each])[0] for each in MIXED]
-    assert answers(language, MIXED) == alone
-    assert language.generate(MIXED) == alone
-    assert [language.generate([each])[0] for each in MIXED] == alone
+    asked = [*MIXED, *(request(20 + index, 100) for index in range(5))]  # long enough to end by themselves
+    alone = [answers(language, [each])[0] for each in asked]
+    assert answers(language, asked) == alone
+    assert language.generate(asked) == alone
+    assert [language.generate([each])[0] for each in asked] == alone
     # Some end by themselves, some at their limit, and none says what another says.
-    assert {len(text) < each.max_tokens for text, each in zip(alone, MIXED, strict=True)} == {True, False}
-    assert len(set(alone)) == len(MIXED)
+    assert {len(text) < each.max_tokens for text, each in zip(alone, asked, strict=True)} == {True, False}
+    assert len(set(alone)) == len(asked)
 
 
 class Watched(Engine):
@@ -144,7 +144,7 @@ def test_an_end_token_ends_one_request_and_no_other(language: Language) -> None:
     asked = [request(4, 12, seed=3), request(9, 12, seed=3)]
     free = language.generate(asked)
     end = free[0][4]
-    engine = Engine(language.text, language.backbone.model.lm_head, [end])
+    engine = Engine(language.text, language.backbone.model.lm_head, [end, *language.backbone.end_tokens])
     made = engine.generate([Job(embeddings=language.embed(each.prompt, each.prefix), max_tokens=12) for each in asked])
     for long, short in zip(free, made, strict=True):
         assert short == (long[: long.index(end)] if end in long else long)
