@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamsoccer.actions import Label
-from streamsoccer.claims import Act, Claim, Fact, Finding, Kind, Outcome, Truth, check, claims, facts_of
+from streamsoccer.claims import Act, Claim, Kind, Outcome, claims
 from streamsoccer.clock import MatchTime
 from streamsoccer.data.placeholders import find
 from streamsoccer.domain import Action, MatchSheet, Placeholder, Player, Side, Tally
+from streamsoccer.settle import Fact, Finding, Truth, check, facts_of
 
 H, A = Side.HOME, Side.AWAY
 SHEET = MatchSheet(

@@ -16,7 +16,7 @@ import pytest
 import results
 from falsify import falsified
 from scripted_match import ScriptedMatch, scripted_match
-from streamsoccer.claims import Finding, check, claims
+from streamsoccer.claims import claims
 from streamsoccer.clock import MatchTime
 from streamsoccer.data.captions import classify, pick_time
 from streamsoccer.data.placeholders import tokens
@@ -26,6 +26,7 @@ from streamsoccer.league.grammar import Person, load, polish
 from streamsoccer.league.match import Match
 from streamsoccer.league.moments import moments
 from streamsoccer.league.telling import tell
+from streamsoccer.settle import Finding, check
 
 REAL_SHARES = {
     "corner": 13.9, "clearance": 12.7, "shot off target": 11.5, "foul with no card": 11.0, "lead to corner": 9.8,

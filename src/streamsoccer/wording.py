@@ -29,6 +29,7 @@ class Act(StrEnum):
     YELLOW = "yellow card"
     SECOND_YELLOW = "second yellow card"
     RED = "red card"
+    CARD = "card"  # of whichever colour
     SUBSTITUTION = "substitution"
     INJURY = "injury"
     CLEARANCE = "clearance"

@@ -4,43 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from streamsoccer.claims import Act, Fact, Outcome, Truth
 from streamsoccer.clock import MatchTime
+from streamsoccer.deeds import Deed as Plain
+from streamsoccer.deeds import facts_of_deed
 from streamsoccer.domain import Action, Coach, MatchSheet, Player, Side, Tally
 from streamsoccer.league.scene import awarded
 from streamsoccer.league.telling import Told
 from streamsoccer.league.truth import Deed, DeedKind, Trace
-from streamsoccer.league.truth import Outcome as Ended
 from streamsoccer.league.world import Fixture
+from streamsoccer.settle import Fact, Truth
 
 __all__ = ["facts", "sheet", "truth"]
-
-_OUTCOMES = {
-    Ended.GOAL: Outcome.GOAL,
-    Ended.SAVED: Outcome.SAVED,
-    Ended.WIDE: Outcome.WIDE,
-    Ended.OVER: Outcome.OVER,
-    Ended.POST: Outcome.WOODWORK,
-    Ended.BLOCKED: Outcome.BLOCKED,
-}
-_PLAIN = {
-    DeedKind.CROSS: Act.CROSS,
-    DeedKind.CORNER: Act.CORNER,
-    DeedKind.FREE_KICK: Act.FREE_KICK,
-    DeedKind.THROW_IN: Act.THROW_IN,
-    DeedKind.GOAL_KICK: Act.GOAL_KICK,
-    DeedKind.PENALTY: Act.PENALTY,
-    DeedKind.FOUL: Act.FOUL,
-    DeedKind.YELLOW: Act.YELLOW,
-    DeedKind.SECOND_YELLOW: Act.SECOND_YELLOW,
-    DeedKind.RED: Act.RED,
-    DeedKind.SUBSTITUTION: Act.SUBSTITUTION,
-    DeedKind.INJURY: Act.INJURY,
-    DeedKind.CLEARANCE: Act.CLEARANCE,
-    DeedKind.INTERCEPTION: Act.INTERCEPTION,
-    DeedKind.CLAIM: Act.KEEPER,
-}
-_RESTARTS = {DeedKind.CORNER: Act.CORNER, DeedKind.GOAL_KICK: Act.GOAL_KICK, DeedKind.THROW_IN: Act.THROW_IN}
 
 
 def sheet(fixture: Fixture) -> MatchSheet:
@@ -60,59 +34,28 @@ def sheet(fixture: Fixture) -> MatchSheet:
 
 def facts(fixture: Fixture, trace: Trace, deed: Deed) -> Iterator[Fact]:
     """What a deed says in the core's words; a ball that is out says to whom it goes."""
+    restart = None
+    if deed.kind is DeedKind.BALL_OUT and not deed.detail.get("stopped"):
+        kind, side = awarded(trace, deed)
+        restart = kind.value, side
+    yield from facts_of_deed(_plain(fixture, trace, deed), first=deed is trace.deeds[0], restart=restart)
 
-    def fact(act: Act, side: Side = deed.side, outcome: Outcome | None = None, count: int | None = None) -> Fact:
-        return Fact(
-            act=act,
-            side=side,
-            outcome=outcome,
-            player=_name(fixture, deed.side, deed.player) if side is deed.side else "",
-            other=_name(fixture, deed.other_side, deed.other),
-            half=trace.half,
-            second=deed.at,
-            count=count,
-        )
 
-    match deed.kind:
-        case DeedKind.SHOT:
-            yield fact(Act.SHOT, outcome=_OUTCOMES.get(deed.outcome))
-        case DeedKind.GOAL:
-            own = bool(deed.detail.get("own_goal"))
-            made = fact(Act.GOAL, outcome=Outcome.GOAL)
-            yield (
-                made
-                if not own
-                else Fact(act=made.act, side=made.side, outcome=made.outcome, half=made.half, second=made.second)
-            )
-        case DeedKind.SAVE:
-            yield Fact(act=Act.SHOT, side=deed.side.other, outcome=Outcome.SAVED, half=trace.half, second=deed.at)
-        case DeedKind.BLOCK:
-            yield fact(Act.INTERCEPTION)  # of a pass, a cross or a shot; that a shot was blocked is said by the shot
-        case DeedKind.TACKLE if deed.outcome is Ended.WON:
-            yield fact(Act.INTERCEPTION)
-        case DeedKind.PASS if deed.outcome is Ended.COMPLETE:
-            yield fact(Act.POSSESSION)
-            yield fact(Act.PASS)
-        case DeedKind.PASS:
-            yield fact(Act.PASS)
-        case DeedKind.BALL_OUT if not deed.detail.get("stopped"):
-            restart, side = awarded(trace, deed)
-            yield fact(_RESTARTS[restart], side)
-        case DeedKind.OFFSIDE:
-            yield fact(Act.OFFSIDE)
-            if deed.other is not None and deed.other != deed.player:  # whose pass it was
-                passer = _name(fixture, deed.other_side, deed.other)
-                yield Fact(act=Act.PASS, side=deed.side, player=passer, half=trace.half, second=deed.at)
-        case DeedKind.KICK_OFF if deed is trace.deeds[0]:
-            yield fact(Act.HALF_START)
-        case DeedKind.PERIOD_END:
-            yield fact(Act.HALF_END, Side.NONE)
-        case DeedKind.ADDED_TIME:
-            yield fact(Act.ADDED_TIME, Side.NONE, count=int(deed.detail.get("minutes", 0)))
-        case kind if kind in _PLAIN:
-            yield fact(_PLAIN[kind])
-            if kind is DeedKind.FOUL and deed.detail.get("penalty"):
-                yield fact(Act.PENALTY, deed.side.other)
+def _plain(fixture: Fixture, trace: Trace, deed: Deed) -> Plain:
+    """A deed as a row of a truth file has it, with the names that sentences use."""
+    return Plain(
+        half=trace.half,
+        at=deed.at,
+        kind=deed.kind.value,
+        side=deed.side,
+        player=_name(fixture, deed.side, deed.player),
+        other=_name(fixture, deed.other_side, deed.other),
+        other_side=deed.other_side,
+        outcome=deed.outcome.value,
+        detail=deed.detail,
+        label=deed.label,
+        label_side=deed.label_side,
+    )
 
 
 def truth(fixture: Fixture, halves: Sequence[Trace], told: Told) -> Truth:
