@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 
 from streamsoccer.league import broadcast as on_air
-from streamsoccer.league import graphics, lens, paint
+from streamsoccer.league import graphics, lens, paint, people
 from streamsoccer.league.broadcast import Broadcast
 from streamsoccer.league.film import encode
 from streamsoccer.league.match import Match
@@ -33,7 +33,7 @@ from streamsoccer.league.truth import HZ
 RESULTS = Path(__file__).resolve().parents[1] / "tests"
 PARTS: tuple[tuple[str, Any, str], ...] = (
     ("panorama", lens.Warp, "view"),
-    ("people_and_shadows", paint.Painter, "_people"),
+    ("people_and_shadows", people.People, "paint"),
     ("grain", paint.Painter, "grain"),
     ("scene", on_air.Broadcast, "_scene"),
     ("overlay", graphics.Overlay, "draw"),

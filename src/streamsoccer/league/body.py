@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamsoccer.league.truth import HZ, PEOPLE, Pose, Trace
 
-__all__ = ["BOARD", "FAST", "JOINTS", "PHASES", "STATURE", "Cast", "Joint", "posture"]
+__all__ = ["BOARD", "FAST", "GAITS", "JOINTS", "PHASES", "STATURE", "Cast", "Joint", "posture", "table"]
 
 STATURE = 1.8
 PHASES = 32  # pictures of a pose in time
@@ -54,6 +54,7 @@ _LASTS: dict[int, tuple[float, bool]] = {
     BOARD: (3.0, True),
 }
 _STRIDE: dict[int, float] = {Pose.WALK: 1.5, Pose.RUN: 2.6, Pose.SPRINT: 3.7, BACKWARD: 1.6}  # metres for two steps
+GAITS = frozenset(_STRIDE)  # whose second half is the first with left and right exchanged
 FAST = 0.6  # metres a second from which nobody is standing
 
 Vector = tuple[float, float, float]
@@ -303,6 +304,12 @@ def _table() -> NDArray[np.float32]:
 
 
 _TABLE = _table()
+_FLAT = _TABLE.reshape(POSTURES * PHASES, JOINTS, 3)
+
+
+def table() -> NDArray[np.float32]:
+    """All postures [POSTURES, PHASES, JOINTS, 3]; not to be written to."""
+    return _TABLE
 
 
 def posture(kind: NDArray[np.int64], phase: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -361,21 +368,25 @@ class Cast:
         phase = np.where(goes_round[kind], (path + own) % 1.0, since)
         return cls(kind=kind.astype(np.uint8), phase=phase.astype(np.float32), pace=pace.astype(np.float32))
 
-    def joints(self, before: int, after: int, part: float) -> NDArray[np.float32]:
-        """Joints [PEOPLE, JOINTS, 3] in their own axes, `part` of the way between two steps that follow each other."""
+    def joints(self, before: int, after: int, part: float) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Joints [PEOPLE, JOINTS, 3] in their own axes, `part` of the way between two steps that follow each other.
+
+        And [PEOPLE] which row of the table of postures is nearest, its two axes taken as one.
+        """
         kind, kept = self.kind[after], self.kind[before]
         phase = self.phase[after] - np.float32(1.0 - part) * self.pace[after]
         # a pose that goes round comes again after its last picture; another stays there
         picture = (phase * PHASES).astype(np.int64)
         picture = np.where(_ONCE[kind], np.minimum(np.maximum(picture, 0), PHASES - 1), picture % PHASES)
-        now: NDArray[np.float32] = _TABLE[kind, picture]
+        row = kind.astype(np.int64) * PHASES + picture
+        now: NDArray[np.float32] = _FLAT[row]
         turning = kind != kept
         if turning.any():
             old = self.phase[before]
             old = np.where(_ONCE[kept], np.minimum(old, np.float32(0.999)), old % 1.0)
             was = posture(kept[turning].astype(np.int64), old[turning].astype(np.float64))
             now[turning] = was + (now[turning] - was) * np.float32(part)
-        return now
+        return now, row
 
 
 _ONCE = np.array([not (kind in _STRIDE or _LASTS[kind][1]) for kind in range(POSTURES)])

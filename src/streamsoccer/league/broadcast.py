@@ -19,11 +19,13 @@ from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP, Clip
 from streamsoccer.errors import UsageError
 from streamsoccer.league.body import BOARD, STATURE, Cast, posture
 from streamsoccer.league.director import Direction, Shot, ShotKind, direct
-from streamsoccer.league.figures import Outfit, Prop, Wardrobe
+from streamsoccer.league.figures import Prop
 from streamsoccer.league.goalframe import DEEP
 from streamsoccer.league.graphics import Overlay
-from streamsoccer.league.paint import Painter, Scene
+from streamsoccer.league.outfits import Outfit, Wardrobe
+from streamsoccer.league.paint import Painter
 from streamsoccer.league.rig import FOURTH, FOURTH_PLACE, Track, follow_ball, follow_person, follow_play
+from streamsoccer.league.sight import Scene
 from streamsoccer.league.truth import HZ, PEOPLE, Deed, DeedKind, Pose, Trace
 from streamsoccer.league.turf import GOAL_HALF, GOAL_HEIGHT, LENGTH
 from streamsoccer.league.world import Fixture, stream
@@ -205,17 +207,15 @@ class Broadcast:
         here = end[:, 0] == end[:, 0]  # nobody is where there is NaN
         people = np.where(here[:, None], np.round(start + (end - start) * part, 4), 0.0)
         facing = np.round(trace.facing[before] + turn * part, 4)
-        joints, outfits, props = (
-            on_air.cast.joints(before, after, part),
-            self._dressed(trace, before),
-            on_air.props(before),
-        )
+        joints, poses = on_air.cast.joints(before, after, part)
+        outfits, props = self._dressed(trace, before), on_air.props(before)
         numbers = (0, 0)
         if (change := on_air.change(before)) is not None:
             people, here = np.vstack([people, [FOURTH_PLACE]]), np.append(here, True)
             facing = np.append(facing, -1.571)
             held = posture(np.array([BOARD]), np.array([moment / 15 % 1]))
-            joints, outfits = np.concatenate([joints, held]), [*outfits, self._wardrobe.outfit(22, None)]
+            joints, poses = np.concatenate([joints, held]), np.append(poses, 0)
+            outfits = [*outfits, self._wardrobe.outfit(22, None)]
             props[FOURTH] = Prop.BOARD
             squad = self._fixture.club(change.side).squad
             numbers = (squad[change.player or 0].number, squad[change.other or 0].number)
@@ -226,6 +226,7 @@ class Broadcast:
             here=here,
             facing=facing,
             joints=joints,
+            poses=poses,
             outfits=outfits,
             sizes=np.array([each.stature for each in outfits]) / STATURE,
             props=props,

@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 
 from streamsoccer.league.director import WIPE, Direction, Graphic, GraphicKind, ShotKind
-from streamsoccer.league.figures import blend
 from streamsoccer.league.lens import Rgb, shrink
 from streamsoccer.league.lettering import write
 from streamsoccer.league.light import mix, shade
+from streamsoccer.league.patches import blend
 from streamsoccer.league.truth import HZ, Trace
 from streamsoccer.league.world import RGB, Fixture, stream
 

@@ -76,7 +76,7 @@ def write(
     way: tuple[float, float] = (1.0, 0.0),
 ) -> None:
     """Text `tall` pixels high around a point, its strokes `thick` of that; it runs along `way`, shortened with it."""
-    broad = max(1, round(tall * thick))
+    broad = max(2, round(tall * thick))  # OpenCV draws lines of one pixel otherwise from version to version
     reach = tall - broad  # strokes have a breadth of their own
     for stroke in _strokes(text):
         along, down = stroke[:, 0], stroke[:, 1]

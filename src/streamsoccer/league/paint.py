@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from streamsoccer.league.body import Joint
-from streamsoccer.league.figures import OVER, SMALL, Figure, Outfit, Prop, draw_figures, lay, shadow_lines
 from streamsoccer.league.goalframe import draw_corner_flag, draw_frame, draw_net, goal_depths
-from streamsoccer.league.lens import NEAR, Camera, Rgb, Warp
+from streamsoccer.league.lens import Camera, Rgb, Warp
 from streamsoccer.league.light import Air, air_of
+from streamsoccer.league.people import People
 from streamsoccer.league.rig import STATIONS, Station, panorama_of
+from streamsoccer.league.sight import Draw, Scene, later
 from streamsoccer.league.stadium import Ground, build_ground, paint_still
-from streamsoccer.league.world import Fixture, Light, stream
+from streamsoccer.league.world import Fixture, stream
 
-__all__ = ["Painter", "Scene"]
+__all__ = ["Painter"]
 
 LAYERS = 5  # of falling rain or snow
 BLOCK = 8  # compression's squares
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scene:
-    """What there is to see at one moment."""
-
-    ball: tuple[float, float, float]
-    ball_before: tuple[float, float, float]  # a fiftieth of a second ago
-    people: NDArray[np.float64]  # [P, 2]
-    here: NDArray[np.bool_]  # [P] whether there is anybody
-    facing: NDArray[np.float64]  # [P]
-    joints: NDArray[np.float32]  # [P, JOINTS, 3] in their own axes
-    outfits: list[Outfit]
-    sizes: NDArray[np.float64]  # [P] how tall, against the stature that joints are for
-    props: dict[int, int] = field(default_factory=dict)  # slot: Prop
-    numbers: tuple[int, int] = (0, 0)  # on the fourth official's board
-    bulge: dict[int, tuple[float, float, float]] = field(default_factory=dict)  # end: across, up, push
-    excited: bool = False  # the crowd is on its feet
-    seconds: float = 0.0
 
 
 class Painter:
@@ -53,7 +31,7 @@ class Painter:
         self._warp = Warp(width, height)
         self._grounds: dict[bool, Ground] = {}
         self._stills: dict[tuple[Station, bool], tuple[Rgb, Camera]] = {}
-        self._shadow = np.zeros((height, width), dtype=np.uint8)
+        self._people = People(self.air, width, height)
         rng = stream(fixture.seed, "lens", fixture.world.value, fixture.index)
         self._noise = _noise(rng, width, height, self.air.grain)
         self._fall = _falling(rng, width, height, self.air)
@@ -63,7 +41,7 @@ class Painter:
         """The picture that a station's camera gives of a scene; `number` chooses its noise."""
         still, taken = self._still(station, scene.excited)
         image = self._warp.view(still, taken, camera)
-        draws = self._people(image, scene, camera)
+        draws = self._people.paint(image, scene, camera)
         draws.append(self._ball(image, scene, camera))
         self._fixtures(draws, image, scene, camera)
         draws.sort(key=lambda each: -each[0])
@@ -94,117 +72,7 @@ class Painter:
             found = self._stills[station, excited] = (image, taken)
         return found
 
-    def _people(self, image: Rgb, scene: Scene, camera: Camera) -> list[tuple[float, Callable[[], None]]]:
-        """Everybody in the picture, ready to be drawn; their shadows are drawn at once."""
-        right, down, forward = camera.axes()
-        gx = scene.people[:, 0] - camera.place[0]
-        gy = scene.people[:, 1] - camera.place[1]
-        depth = gx * forward[0] + gy * forward[1] - camera.place[2] * forward[2]
-        across = camera.centre[0] + camera.focal * (gx * right[0] + gy * right[1]) / np.maximum(depth, 1.0)
-        margin = 2.6 * camera.focal / np.maximum(depth, 1.0)
-        seen = np.flatnonzero(scene.here & (depth > 1.5) & (across > -margin) & (across < self._width + margin))
-        if not len(seen):
-            return []
-        cos, sin = np.cos(scene.facing[seen]), np.sin(scene.facing[seen])
-        # from a figure's own axes straight to the camera's: rows across, down, forward
-        axes = np.array((right, down, forward))
-        ahead = axes[:, :1] * cos + axes[:, 1:2] * sin
-        aside = axes[:, 1:2] * cos - axes[:, :1] * sin
-        px, py = gx[seen], gy[seen]
-        base = axes[:, :1] * px + axes[:, 1:2] * py - axes[:, 2:] * camera.place[2]
-        own = scene.joints[seen].transpose(2, 0, 1) * scene.sizes[seen][:, None]
-        view = ahead[..., None] * own[0] + aside[..., None] * own[1] + axes[:, 2:, None] * own[2] + base[..., None]
-        pixels = _flat(camera, view)
-        unit = camera.focal / depth[seen]
-        self._shadows(image, view, own[2], py + camera.place[1], unit, camera, axes)
-        length = np.sqrt(px * px + py * py)
-        towards = -(cos * px + sin * py) / length
-        near = np.where(cos * py < sin * px, 0, 1)
-        margin = 0.2 * unit + 1.5
-        holding = [index for index, slot in enumerate(seen.tolist()) if slot in scene.props]
-        margin[holding] += 0.6 * unit[holding] + 3
-        low = np.maximum(np.floor(pixels.min(axis=1) - margin[:, None]), -40.0)
-        high = np.minimum(np.ceil(pixels.max(axis=1) + margin[:, None]) + 1, (self._width + 40.0, self._height + 40.0))
-        spots = (pixels - low[:, None] + 0.5) * (16 * OVER) - 8
-        rows = np.clip(spots, -2e6, 2e6).astype(np.int64).tolist()
-        corner, reach = low.astype(np.int64).tolist(), (high - low).astype(np.int64).tolist()
-        shown: list[tuple[float, Figure]] = []
-        line = self.air.shade_line
-        units, facing_camera, sides = unit.tolist(), towards.tolist(), near.tolist()
-        turned = ahead[:2].T.tolist()
-        deep, lines = depth[seen].tolist(), scene.people[seen, 1].tolist()
-        for index, slot in enumerate(seen.tolist()):
-            (left, top), (wide, tall) = corner[index], reach[index]
-            if (
-                wide <= 0
-                or tall <= 0
-                or left + wide <= 0
-                or top + tall <= 0
-                or left >= self._width
-                or top >= self._height
-            ):
-                continue
-            outfit = scene.outfits[slot]
-            if line is not None and lines[index] < line and outfit.dark is not None:
-                outfit = outfit.dark
-            figure = Figure(
-                left=left,
-                top=top,
-                width=wide,
-                height=tall,
-                joints=rows[index],
-                scale=units[index],
-                outfit=outfit,
-                towards=facing_camera[index],
-                ahead=(turned[index][0], turned[index][1]),
-                near=sides[index],
-                prop=scene.props.get(slot, Prop.NONE),
-                numbers=scene.numbers,
-            )
-            shown.append((deep[index], figure))
-        patches = draw_figures([figure for _, figure in shown])
-        return [
-            (away, _later(lay, image, patch, keep, figure.left, figure.top))
-            for (away, figure), (patch, keep) in zip(shown, patches, strict=True)
-        ]
-
-    def _shadows(
-        self,
-        image: Rgb,
-        view: NDArray[np.float64],
-        high: NDArray[np.float64],
-        across: NDArray[np.float64],
-        unit: NDArray[np.float64],
-        camera: Camera,
-        axes: NDArray[np.float64],
-    ) -> None:
-        """Shadows of people whose joints lie at `view` in the camera's axes, `high` above the grass."""
-        mask = self._shadow
-        mask[:] = 0
-        full = len(self.air.shadows) == 1
-        line = self.air.shade_line
-        scales = unit.tolist()
-        # people far away get one kind of shadow only: the cast one, or under clouds the dark about their feet
-        cast = self.air.light is not Light.OVERCAST
-        small = bool((unit < SMALL).all())
-        in_sun = [True] * len(scales) if line is None else (across >= line).tolist()
-        for light in self.air.shadows if cast or not small else ():
-            way = axes[:, 0] * light.x + axes[:, 1] * light.y - axes[:, 2]
-            pixels = _flat(camera, view + way[:, None, None] * high)
-            spots = np.rint(np.clip(pixels, -3000, 6000) * 16).astype(np.int64).tolist()
-            for person, scale in enumerate(scales):
-                if in_sun[person]:
-                    shadow_lines(mask, spots[person], scale, light.dark, full)
-        if not cast or not small or line is not None:
-            feet = view[:, :, list(Joint.ANKLES)] - axes[:, 2:, None] * high[:, list(Joint.ANKLES)]
-            slope = max(0.12, math.sin(camera.tilt))
-            for (x, y), scale in zip(_flat(camera, feet).mean(axis=1).tolist(), scales, strict=True):
-                if -50 < x < self._width + 50 and -50 < y < self._height + 50:
-                    reach = (max(1, round(0.3 * scale)), max(1, round(0.3 * scale * slope)))
-                    cv2.ellipse(mask, (round(x), round(y)), reach, 0, 0, 360, 90, -1)
-        _darken(image, mask)
-
-    def _ball(self, image: Rgb, scene: Scene, camera: Camera) -> tuple[float, Callable[[], None]]:
+    def _ball(self, image: Rgb, scene: Scene, camera: Camera) -> Draw:
         x, y, z = scene.ball
         at, ground = camera.see((x, y, z + 0.11)), camera.see((x, y, 0.0))
         before = camera.see((scene.ball_before[0], scene.ball_before[1], scene.ball_before[2] + 0.11))
@@ -238,20 +106,18 @@ class Painter:
 
         return ground[2] - 0.05, draw
 
-    def _fixtures(
-        self, draws: list[tuple[float, Callable[[], None]]], image: Rgb, scene: Scene, camera: Camera
-    ) -> None:
+    def _fixtures(self, draws: list[Draw], image: Rgb, scene: Scene, camera: Camera) -> None:
         """Goals and corner flags that are in the picture."""
         for end in (-1, 1):
             if (depths := goal_depths(camera, end)) is not None:
                 back, front = depths
-                draws.append((back, _later(draw_net, image, camera, end, self.air, scene.bulge.get(end))))
-                draws.append((back - 0.01, _later(draw_frame, image, camera, end, self.air, False)))
-                draws.append((front, _later(draw_frame, image, camera, end, self.air, True)))
+                draws.append((back, later(draw_net, image, camera, end, self.air, scene.bulge.get(end))))
+                draws.append((back - 0.01, later(draw_frame, image, camera, end, self.air, False)))
+                draws.append((front, later(draw_frame, image, camera, end, self.air, True)))
             for side in (-1, 1):
                 depth = camera.see((end * 52.5, side * 34.0, 0.0))[2]
                 if depth > 2:
-                    draws.append((depth, _later(draw_corner_flag, image, camera, end, side, self.air, scene.seconds)))
+                    draws.append((depth, later(draw_corner_flag, image, camera, end, side, self.air, scene.seconds)))
 
     def _weather(self, image: Rgb, number: int) -> None:
         if self._fall is None:
@@ -261,34 +127,9 @@ class Painter:
         cv2.add(image, layer[top : top + self._height], dst=image)
 
 
-def _flat(camera: Camera, view: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pixels [P, J, 2] of points [3, P, J] in a camera's axes."""
-    scale = camera.focal / np.maximum(view[2], NEAR)
-    out = np.empty((*scale.shape, 2))
-    np.multiply(view[0], scale, out=out[..., 0])
-    np.multiply(view[1], scale, out=out[..., 1])
-    out += camera.centre
-    return out
-
-
-def _later(draw: Callable[..., None], *given: object) -> Callable[[], None]:
-    return lambda: draw(*given)
-
-
 def _half(colour: tuple[int, int, int]) -> tuple[int, int, int]:
     """A ball's streak: white over grass."""
     return (colour[0] + 70) // 2, (colour[1] + 130) // 2, (colour[2] + 60) // 2
-
-
-def _darken(image: Rgb, mask: NDArray[np.uint8]) -> None:
-    """Take light from the pixels under a mask."""
-    step = 8 if mask.size % 8 == 0 else 1  # whole words are quicker to look through
-    words = mask.reshape(-1).view(np.uint64) if step == 8 else mask.reshape(-1)
-    spots = np.flatnonzero(words != 0)  # truths are quicker to count than numbers
-    if len(spots):
-        flat = image.reshape(-1, step, 3)
-        keep = 256 - mask.reshape(-1, step)[spots].astype(np.uint16)
-        flat[spots] = (flat[spots] * keep[..., None]) >> 8
 
 
 def _blot(image: Rgb, x: float, y: float, wide: float, high: float) -> None:
