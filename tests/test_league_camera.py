@@ -247,6 +247,16 @@ class TestPictures:
             differs = np.flatnonzero((plain != whole).any(axis=(1, 2)))
             assert len(differs) and differs.max() < 40, "scoreboard only"
 
+    def test_the_board_fits_the_smallest_picture_on_either_side(self) -> None:
+        late = replace(HALF, regular_seconds=150.0, added_minutes=3)
+        boards = []
+        for index in range(8):
+            small = Broadcast(fixture(WorldName.TRAIN, index, 0), [late], (160, 90))
+            plain, whole = (small.frame(1, 179.0, overlays=each).astype(int) for each in (False, True))
+            boards.append(np.flatnonzero((plain != whole)[:20].any(axis=(0, 2))))
+        assert all(each.min() > 0 and each.max() < 159 for each in boards)
+        assert {bool(each.mean() > 80) for each in boards} == {True, False}
+
     def test_a_patch_brighter_than_its_alpha_stays_bright(self) -> None:
         """Numbers on shirts are drawn with soft rims; once their colour ran over and came round as another."""
         for under in (0, 90, 255):

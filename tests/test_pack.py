@@ -208,7 +208,7 @@ def test_a_game_folder_may_hold_packs_and_a_pack_may_stand_alone(game: Path) -> 
     assert read(game / "2_224p.clips", MatchTime(2, 16.0)) == [(2, 4)]
     with pytest.raises(UsageError, match="it is half 2"):
         read(game / "2_224p.clips", MatchTime(1, 0.0))
-    with pytest.raises(SourceError, match="ends at 00:17.5; there is nothing at 00:30"):
+    with pytest.raises(SourceError, match=r"ends at 00:17\.5; there is nothing at 00:30"):
         read(game, MatchTime(1, 30.0))
     with pytest.raises(UsageError, match="one half"):
         open_source(game / "2_224p.clips", half_starts=[(0, 10)])

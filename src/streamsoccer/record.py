@@ -11,7 +11,7 @@ its `ready_at` on. Nothing here generates: the caller turns jobs into captions.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -274,6 +274,12 @@ class CaptionQueue:
             return []
         size = min(self.config.batch, len(self._pending))
         return [cutoff.admit(self._pending.popleft()) for _ in range(size)]
+
+    def take(self, events: Collection[str]) -> list[CaptionJob]:
+        """The jobs of these events, oldest first, and out of the queue: for a replay that is told when."""
+        taken = [each for each in self._pending if each.memory.event in events]
+        self._pending = deque(each for each in self._pending if each.memory.event not in events)
+        return taken
 
     def _ageing(self, cutoff: Cutoff, buffer: EventBuffer) -> bool:
         """Whether a pending job's memory leaves the buffer with the next clip, or has left it."""

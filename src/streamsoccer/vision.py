@@ -75,27 +75,35 @@ class VisionEncoder:
                 raise UsageError(problem)
         if not clips:
             return []
-        # The tower never looks from one grid to another, so clips of all lengths are one batch of grids.
         with torch.inference_mode():
-            device = self.backbone.device
-            patches = [
-                patchify(resize(clip, self.config.width, self.config.height).to(device), self.backbone.dtype)
-                for clip in clips
-            ]
-            tokens = self._forward(torch.cat(patches))
+            patches = [self.patches(resize(clip, self.config.width, self.config.height)) for clip in clips]
+            if self.backbone.device.type == "cpu":
+                # One by one: a batch saves nothing here, and a clip's last bits then never depend on who came with it.
+                return [self.see(each)[0] for each in patches]
+            # The tower never looks from one grid to another, so clips of all lengths are one batch of grids.
+            tokens, _ = self.see(torch.cat(patches))
         counts = [self.tokens(len(clip)) for clip in clips]
         # Copies: a slice would keep the whole batch's memory for as long as one clip of it is kept.
         return [each.clone() for each in torch.split(tokens, counts)]
 
-    def _forward(self, patches: Tensor) -> Tensor:
-        """Patches [G, P, pixels] to tokens [G * P / 4, D]: the tower's own layers, all grids in one call each."""
+    def patches(self, pixels: Tensor) -> Tensor:
+        """Frames of this size [T, 3, H, W] as the tower reads them [t, P, pixels], in its dtype and on its device."""
+        return patchify(pixels.to(self.backbone.device, non_blocking=True), self.backbone.dtype)
+
+    def see(self, patches: Tensor, *, deep: bool = False) -> tuple[Tensor, list[Tensor]]:
+        """Patches [G, P, pixels] to tokens [G * P / 4, D], and where asked its DeepStack features of the same shape.
+
+        The tower's own layers, all grids in one call each.
+        """
         tower = self.tower
         grids, count, _ = patches.shape
         places, cos, sin = self._places(self.config.height // PATCH, self.config.width // PATCH)
         kernel = tower.patch_embed.proj
         # A convolution whose stride is its kernel is a matrix product, and a far quicker one in bfloat16.
         hidden = F.linear(patches, kernel.weight.flatten(1), kernel.bias) + places
-        for block in tower.blocks:
+        taken = list(tower.deepstack_visual_indexes) if deep else []
+        features: list[Tensor] = []
+        for index, block in enumerate(tower.blocks):
             attention = block.attn
             query, key, value = (
                 attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1).permute(2, 0, 3, 1, 4)
@@ -105,8 +113,9 @@ class VisionEncoder:
             )
             hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
             hidden = hidden + block.mlp(block.norm2(hidden))
-        out: Tensor = tower.merger(hidden.flatten(0, 1))
-        return out
+            if index in taken:
+                features.append(tower.deepstack_merger_list[taken.index(index)](hidden.flatten(0, 1)))
+        return tower.merger(hidden.flatten(0, 1)), features
 
     def _place(self, high: int, wide: int) -> tuple[Tensor, Tensor, Tensor]:
         """What one grid's patches are told of their places: learned [P, D'], and cosines and sines [P, head].

@@ -86,8 +86,9 @@ def _team_sides(view: MatchView, findings: Findings) -> None:
     for file, line, row in contexts:
         playing = (row.home, row.away)
         if 2 * usual[playing] <= usual.total():
-            others = " and ".join(map(repr, max(usual, key=lambda each: (usual[each], each != playing))))
-            told = f"its context has {' and '.join(map(repr, playing))}; elsewhere in the match {others} play"
+            others = max(usual, key=lambda each: (usual[each], each != playing))
+            here, there = (" and ".join(map(repr, names)) for names in (playing, others))
+            told = f"its context has {here}; elsewhere in the match {there} play"
             findings.add(Check.TEAM_SIDE, file, line, row.id, told)
     for file, line, name, placeholders in rows:
         for each in placeholders:

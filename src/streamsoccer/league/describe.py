@@ -24,7 +24,7 @@ from streamsoccer.league.pitch import AREA_DEPTH, AREA_HALF, HALF_LENGTH
 from streamsoccer.league.rig import FOURTH
 from streamsoccer.league.sightwords import BEATS, CATCHWORDS, CLOSE, POSES, STATES
 from streamsoccer.league.strip import colour, shirts, told_apart
-from streamsoccer.league.truth import DeedKind, How, Pose
+from streamsoccer.league.truth import DeedKind, How, Pose, Trace
 from streamsoccer.league.visible import Beat, Board, Part, Place, Sight, State, look
 from streamsoccer.league.world import Fixture, stream
 
@@ -71,9 +71,9 @@ def caption(fixture: Fixture, on_air: HalfOnAir, index: int) -> str:
     sight = look(on_air, index)
     rng = stream(fixture.seed, "captions of clips", fixture.world.value, fixture.index, on_air.trace.half, index)
     if rng.random() < _CATCHWORDS:
-        return _Writer(fixture, sight, rng, brief=True).catchwords()
+        return _Writer(fixture, on_air.trace, sight, rng, brief=True).catchwords()
     for most in (4, 3, 2, 1):
-        text = _Writer(fixture, sight, rng, most=most).prose()
+        text = _Writer(fixture, on_air.trace, sight, rng, most=most).prose()
         if len(text.split()) <= _MOST_WORDS:
             break
     return text
@@ -82,8 +82,10 @@ def caption(fixture: Fixture, on_air: HalfOnAir, index: int) -> str:
 class _Writer:
     """One caption; `most` things of a part are told."""
 
-    def __init__(self, fixture: Fixture, sight: Sight, rng: Generator, *, most: int = 4, brief: bool = False) -> None:
-        self.fixture, self.sight, self.rng, self.most, self.brief = fixture, sight, rng, most, brief
+    def __init__(
+        self, fixture: Fixture, trace: Trace, sight: Sight, rng: Generator, *, most: int = 4, brief: bool = False
+    ) -> None:
+        self.fixture, self.trace, self.sight, self.rng, self.most, self.brief = fixture, trace, sight, rng, most, brief
         self._named = sight.board is not None  # home and away can be told by the board's colours
         self._style = int(rng.integers(4))
         self._introduce = set() if rng.random() < 0.45 or not self._named else {Side.HOME, Side.AWAY}
@@ -199,6 +201,8 @@ class _Writer:
             "way": self.way(beat.place, beat.to) if beat.to is not None else "away",
             "n": _NUMBERS[min(beat.count, 6)],
         }
+        if beat.kind is _K.FREE_KICK and beat.distance < 36 and self.rng.random() < 0.6:
+            more["at"] = f"{round(beat.distance)} metres from goal, {self.at(beat.place)}"
         return " ".join((self.fill(lines, beat.side, other, beat.place, **more) + ending).split())
 
     def state(self, part: Part) -> str:
@@ -207,10 +211,13 @@ class _Writer:
         if part.state is State.PLAY:
             far = math.dist(part.start, part.end)
             key = "loose" if part.side is Side.NONE else "play.moves" if far > 8 and not part.beats else "play"
+            if part.beats and not part.held:
+                key = "flight"
         elif part.state is State.READY and part.restart is not None:
             key = f"ready.{_RESTARTS[part.restart]}"
         place = part.start if part.beats else part.end
-        return self.fill(STATES[key], part.side, part.side.other, place, way=self.way(part.start, part.end))
+        end = part.beats[0].place if key == "flight" else part.end
+        return self.fill(STATES[key], part.side, part.side.other, place, way=self.way(part.start, end))
 
     def close(self, part: Part) -> str:
         target = part.shot.target
@@ -228,7 +235,17 @@ class _Writer:
         who = self.player(side)
         if self._named or self.rng.random() < 0.4:
             who = f"{who.partition(' in ')[0]} in {self.shirt(side, whole=bool(self.rng.random() < 0.6))}"
+        if (number := self.number(part)) and self.rng.random() < 0.5:
+            who += f", number {number}"
         return self.fill(CLOSE["player"], side, side.other, part.start, P=who, pose=_after(pose))
+
+    def number(self, part: Part) -> int:
+        """The number on his back; 0 where it is not to be seen."""
+        if not part.back or part.shot.target is None:
+            return 0
+        player = self.trace.player_at(part.shot.target, int(part.low))
+        side = Side.HOME if part.shot.target < 11 else Side.AWAY
+        return 0 if player is None else self.fixture.club(side).squad[player].number
 
     def chosen(self, part: Part) -> list[Beat]:
         """The beats that are told, in order of time."""
@@ -250,7 +267,26 @@ class _Writer:
         if board is not None and (board.before != board.after or (self.rng.random() < 0.5 and self.most > 2)):
             changed = board.before != board.after
             sentences.insert(len(sentences) if changed or self.rng.random() < 0.6 else 0, self.board(board))
+        short = sum(len(each.split()) for each in sentences) < 13
+        if self.most > 2 and self.sight.parts and (short or self.rng.random() < 0.12):
+            sentences.insert(len(sentences) if self.rng.random() < 0.7 else 0, self.extra())
         return " ".join(f"{each[0].upper()}{each[1:]}." for each in sentences)
+
+    def extra(self) -> str:
+        """What is always there to be seen: who wears what and, from the main camera, who attacks where."""
+        ways = ("right", "left") if self.sight.home_attacks > 0 else ("left", "right")
+        main = any(part.kind is ShotKind.MAIN for part in self.sight.parts)
+        if not self._named:
+            one, two = (f"the side in {self.shirt(side)}" for side in (Side.HOME, Side.AWAY))
+            return self.one(f"{one} against {two}", f"{two} against {one}") if told_apart(self.fixture) else "a match"
+        place = int(self.rng.integers(2))
+        side = (Side.HOME, Side.AWAY)[place]
+        if main and self.rng.random() < 0.5:
+            return f"{side.value} attack to the {ways[place]}"
+        kits = [
+            f"{each.value} {{}} {self.shirt(each, whole=bool(self.rng.random() < 0.3))}" for each in (side, side.other)
+        ]
+        return f"{kits[0].format(self.one('play in', 'wear'))}, {kits[1].format('in')}"
 
     def part(self, place: int, part: Part) -> str:
         """A sentence for one camera."""
@@ -278,7 +314,10 @@ class _Writer:
             return True
         first = self.chosen(part)[0]
         if part.state is State.PLAY:
-            return part.held and (first.kind is _K.PASS or first.step > part.low + 4) and first.kind not in _RESTARTS
+            late = first.step > part.low + 4
+            if not part.held:  # in the air at first: worth a word where it flies far
+                return late and first.kind not in _RESTARTS and math.dist(part.start, first.place) > 12
+            return (first.kind is _K.PASS or late) and first.kind not in _RESTARTS
         if part.state is State.STOPPED:
             return False
         return part.state is not State.KEEPER or first.step > part.low + 4
@@ -329,7 +368,9 @@ class _Writer:
             elif part.kind is ShotKind.REPLAY:
                 words.append("replay: " + ", ".join(told or [f"play {self.at(part.end)}"]))
             else:
-                words.extend(("main camera", self._held(part), *told))
+                if self.leads(part):
+                    told.insert(0 if part.state in (State.PLAY, State.KEEPER) else len(told), self._held(part))
+                words.extend(("main camera", *told))
         words.extend(self.graphic(each).removeprefix("a ") for each in self.sight.graphics)
         if not self.sight.parts:
             words.append("wipe")

@@ -29,7 +29,8 @@ class Overlay:
     def __init__(self, fixture: Fixture, width: int, height: int) -> None:
         self._fixture = fixture
         self._size = (width, height)
-        self._unit = max(14, round(height * 0.054))  # the height of the scoreboard
+        # the height of the scoreboard: to be read, and with added time no wider than the picture
+        self._unit = min(max(14, round(height * 0.054)), int(width / 12.5))
         rng = stream(0, "league", fixture.world.value, fixture.league)
         tones: tuple[RGB, ...] = ((20, 24, 60), (70, 10, 40), (8, 60, 70), (30, 30, 36), (16, 70, 40))
         self._tone = tones[int(rng.integers(len(tones)))]

@@ -184,6 +184,7 @@ STATES = _lines("""
 play: {S} have the ball {at} | {S} in possession {at} | {P} on the ball {at} | the ball is with {S} {at}
 play.moves: {S} have the ball {at} and move {way} | {S} carry it {way}, {at} | {P} runs {way} with the ball {at}
     | {S} in possession {at}, going {way}
+flight: the ball flies {way} | a ball in the air goes {way} | the ball travels {way}
 loose: the ball is loose {at} | nobody has the ball {at}
 keeper: {G} has the ball in his hands | {G} holds the ball | the ball is in the hands of {G} on the {end}
 stopped: play is stopped | the game stands still, players walk | a pause, the players walk to their places

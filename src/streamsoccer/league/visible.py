@@ -89,6 +89,7 @@ class Part:
     start: Place = (0.0, 0.0)  # of the ball
     end: Place = (0.0, 0.0)
     pose: Pose = Pose.STAND  # of the person in a close-up
+    back: bool = False  # his back, and so his number, is to be seen
     card: str = ""  # yellow or red, that he holds up
 
     @property
@@ -103,6 +104,7 @@ class Sight:
     index: int
     parts: tuple[Part, ...]  # none where a wipe covers all
     wipes: int  # frames that a wipe covers
+    home_attacks: int  # 1: to the right
     board: Board | None
     graphics: tuple[Graphic, ...]
 
@@ -130,7 +132,14 @@ def look(on_air: HalfOnAir, index: int) -> Sight:
         each for each in direction.graphics if any(each.start + 1.4 <= moment < each.end - 1.4 for moment in lit)
     )
     parts = tuple(_part(on_air, direction.shot(run[0]), run) for run in runs)
-    return Sight(index=index, parts=parts, wipes=len(moments) - len(clear), board=board, graphics=graphics)
+    return Sight(
+        index=index,
+        parts=parts,
+        wipes=len(moments) - len(clear),
+        home_attacks=trace.home_attacks,
+        board=board,
+        graphics=graphics,
+    )
 
 
 def _covered(on_air: HalfOnAir, moment: float) -> bool:
@@ -148,8 +157,10 @@ def _part(on_air: HalfOnAir, shot: Shot, run: list[float]) -> Part:
         part = Part(shot=shot, frames=len(run), low=run[0], high=run[-1])
         if shot.target is None or shot.target == FOURTH:
             return part
-        pose = Pose(int(trace.pose[min(int(run[len(run) // 2]), trace.steps - 1), shot.target]))
-        return replace(part, pose=pose, card=_card_held(trace, run) if shot.target == 22 else "")
+        middle = min(int(run[len(run) // 2]), trace.steps - 1)
+        pose = Pose(int(trace.pose[middle, shot.target]))
+        turned = math.sin(float(trace.facing[middle, shot.target])) > 0.5  # away from the near stand, where cameras are
+        return replace(part, pose=pose, back=turned, card=_card_held(trace, run) if shot.target == 22 else "")
     if shot.kind is ShotKind.REPLAY:
         run = [shot.source + (each - shot.start) * shot.rate for each in run]
     low, high = run[0], run[-1]
@@ -210,7 +221,8 @@ def _beats(trace: Trace, low: float, high: float) -> Iterator[Beat]:
             struck = [each for each in later if deeds[each].step == deed.step and deeds[each].slot == deed.slot]
             if struck and deeds[struck[0]].kind is not _K.SHOT:
                 told.add(struck[0])
-                beat = replace(beat, how=_delivery(deeds[struck[0]]), to=_goes(trace, deed, later, last))
+                if last - deed.step >= 2:  # later than that one does not see where it goes
+                    beat = replace(beat, how=_delivery(deeds[struck[0]]), to=_goes(trace, deed, later, last))
         elif deed.kind in (_K.PASS, _K.CROSS):
             beat = replace(beat, to=_goes(trace, deed, later, last))
         elif deed.kind is _K.BALL_OUT and beat.how != "touch":

@@ -19,9 +19,8 @@ from streamsoccer.sources.source import Options, Source
 
 __all__ = ["GameSource", "half_files"]
 
-QUALITIES = ("_224p", "_720p", "_HQ", "")
 SUFFIXES = (".mkv", ".mp4")
-_NAME = re.compile(r"([1-9])(_224p|_720p|_HQ|)(\.mkv|\.mp4|\.clips)")
+_NAME = re.compile(r"([1-9])(_[0-9]{2,4}p|_HQ|)(\.mkv|\.mp4|\.clips)")
 
 
 def half_files(folder: Path) -> dict[int, Path]:
@@ -47,8 +46,14 @@ def half_files(folder: Path) -> dict[int, Path]:
 
 
 def _best(found: dict[tuple[str, str], dict[int, Path]], suffixes: tuple[str, ...]) -> dict[int, Path]:
-    order = [kind for quality in QUALITIES for suffix in suffixes if (kind := (quality, suffix)) in found]
-    return found[min(order, key=lambda kind: -len(found[kind]))] if order else {}
+    kinds = [kind for kind in found if kind[1] in suffixes]
+    best = min(kinds, key=lambda kind: (-len(found[kind]), _height(kind[0]), suffixes.index(kind[1])), default=None)
+    return found[best] if best is not None else {}
+
+
+def _height(quality: str) -> int:
+    """The lines of a quality; HQ is larger than any that are named, and a file without a quality may be anything."""
+    return {"_HQ": 10_000, "": 20_000}.get(quality) or int(quality[1:-1])
 
 
 class GameSource(Source):

@@ -131,6 +131,7 @@ class RecordStage:
     align_steps: int = 500  # LoRA stands still
     lora_warmup_steps: int = 500  # then its rate grows
     context_dropout: float = 0.1  # how often the match context holds no score and cards
+    context_unsure: float = 0.25  # how often it is marked as predicted, as it is in a match without a feed
     legacy_split: bool = False  # train and test of the representation benchmark
     validation_samples: int = 512
     validation_texts: int = 32  # of those, how many are also written out
@@ -174,7 +175,10 @@ class CommentaryStage:
     local_weight: float = 0.1
     retrieval_weight: float = 0.2
     context_dropout: float = 0.1
-    joint_candidates: int = 6  # records whose memories the joint path computes anew for the ranking loss
+    context_unsure: float = 0.25  # how often it is marked as predicted, as it is in a match without a feed
+    local_candidates: int = 12  # of the events that L_local ranks
+    retrieval_candidates: int = 24  # of those that L_retr ranks, besides NULL
+    joint_candidates: int = 6  # of L_retr in the joint path, which computes their memories anew
     video_frames: int = 64  # of a window in the native video path, evenly spaced where there are more
     validation_samples: int = 384
     validation_texts: int = 48

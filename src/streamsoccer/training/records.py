@@ -77,7 +77,7 @@ def record_batch(
     *,
     chance: np.random.Generator | None = None,
 ) -> RecordBatch:
-    """The memories of these records' events; `chance` drops the match context now and then, as training does."""
+    """The memories of these records' events; `chance` varies the match context, as training does."""
     memories, prompts, targets = [], [], []
     for row in rows:
         event = corpus.event(row.event, row.id)
@@ -85,10 +85,13 @@ def record_batch(
         memories.append(
             [cache.memory(row.match, row.half, event.first, last, run=LABELS, representation=stage.representation)]
         )
-        known = chance is None or chance.random() >= stage.context_dropout
-        prompts.append(
-            prompter.record(MatchContext(at=row.available_at, tally=row.state if known else None, sure=True))
+        dropped, unsure = (chance.random(), chance.random()) if chance is not None else (1.0, 1.0)
+        known = MatchContext(
+            at=row.available_at,
+            tally=None if dropped < stage.context_dropout else row.state,
+            sure=unsure >= stage.context_unsure,
         )
+        prompts.append(prompter.record(known))
         targets.append(prompter.target(row.text, row.placeholders, caption=True))
     stacked, mask = stack_memories(memories)
     return RecordBatch(

@@ -1,0 +1,117 @@
+"""What may happen to a picture between a camera and the model, done to whole batches where they lie.
+
+Archives rescale, compress, blur, and shift brightness and colour; a file that did so must give the tokens of its match
+all the same. Nothing is mirrored: captions say left and right. Each clip's eight frames get the same treatment.
+
+B clips, T frames, H x W pixels
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import cos, pi, sqrt
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = ["PicturesConfig", "disturb"]
+
+_BLOCK = 8  # pixels of a side that are compressed together
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PicturesConfig:
+    """How often a kind of damage is done to a batch's part, and how much of it at most."""
+
+    crop: float = 0.04  # of a side that may be lost
+    rescaled: float = 0.3
+    smallest: float = 0.5  # of the size, on the way down and up again
+    compressed: float = 0.4
+    coarsest: float = 40.0  # the step of the finest detail that is kept
+    brightness: float = 0.15
+    contrast: float = 0.15
+    colour: float = 0.2
+    noise: float = 4.0  # of 255
+
+
+def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator) -> Tensor:
+    """Frames [B, T, 3, H, W], 0 to 255 in a float type, each clip with damage of its own.
+
+    Chances are drawn on the host, so that nothing waits for the device.
+    """
+    batch, _, _, height, width = pixels.shape
+
+    def chance(*shape: int) -> Tensor:
+        return torch.from_numpy(random.random(shape, dtype=np.float32)).to(pixels.device, non_blocking=True)
+
+    def some(share: float) -> slice:
+        """A part of the batch, whose order is already random."""
+        count = round(share * batch)
+        begin = int(random.integers(batch - count + 1))
+        return slice(begin, begin + count)
+
+    def with_part(part: slice, done: Tensor) -> Tensor:
+        return torch.cat([pixels[: part.start], done.view(-1, *pixels.shape[1:]).to(pixels.dtype), pixels[part.stop :]])
+
+    pixels = _crop(pixels, config.crop * chance(batch, 3))
+    if (part := some(config.rescaled)).stop > part.start:
+        share = config.smallest + (1 - config.smallest) * random.random()
+        size = (max(_BLOCK, round(height * share)), max(_BLOCK, round(width * share)))
+        small = F.interpolate(pixels[part].flatten(0, 1), size=size, mode="bilinear", antialias=True)
+        kind = "bicubic" if random.random() < 0.5 else "bilinear"
+        pixels = with_part(part, F.interpolate(small, size=(height, width), mode=kind))
+    if (part := some(config.compressed)).stop > part.start and height % _BLOCK == width % _BLOCK == 0:
+        steps = 1 + (config.coarsest - 1) * chance(part.stop - part.start) ** 2
+        pixels = with_part(part, _compress(pixels[part], steps))
+
+    def around_one(spread: float) -> Tensor:
+        return (1 + spread * (2 * chance(batch, 1, 1, 1, 1) - 1)).to(pixels.dtype)
+
+    mean = pixels.mean(dim=(1, 2, 3, 4), keepdim=True)
+    pixels = (pixels - mean) * around_one(config.contrast) + mean * around_one(config.brightness)
+    grey = pixels.mean(dim=2, keepdim=True)
+    pixels = grey + (pixels - grey) * around_one(config.colour)
+    grain = config.noise * chance(batch, 1, 1, 1, 1) ** 2
+    device_random = torch.Generator(pixels.device).manual_seed(int(random.integers(2**62)))
+    noise = torch.randn(pixels.shape, generator=device_random, device=pixels.device, dtype=pixels.dtype)
+    return (pixels + noise * grain.to(pixels.dtype)).clamp(0, 255)
+
+
+def _crop(pixels: Tensor, lost: Tensor) -> Tensor:
+    """Each clip as a part of itself: `lost` [B, 3] says how much of the sides goes, and where the rest lies."""
+    batch, frames, colours, height, width = pixels.shape
+    scale = 1 - lost[:, 0]
+    most = lost.max().clamp(min=1e-6)
+    shift = (2 * lost[:, 1:] / most - 1) * lost[:, :1]
+    theta = torch.zeros(batch, 2, 3, device=pixels.device)
+    theta[:, 0, 0] = theta[:, 1, 1] = scale
+    theta[:, :, 2] = shift.clamp(-1, 1)
+    grid = F.affine_grid(theta, [batch, 1, height, width], align_corners=False).to(pixels.dtype)
+    flat = pixels.reshape(batch, frames * colours, height, width)
+    return F.grid_sample(flat, grid, padding_mode="border", align_corners=False).view_as(pixels)
+
+
+@lru_cache(maxsize=4)
+def _cosines(device: torch.device) -> Tensor:
+    """The orthonormal discrete cosine transform of 8 values."""
+    rows = [
+        [sqrt((1 if wave == 0 else 2) / _BLOCK) * cos(pi * (at + 0.5) * wave / _BLOCK) for at in range(_BLOCK)]
+        for wave in range(_BLOCK)
+    ]
+    return torch.tensor(rows, device=device)
+
+
+def _compress(pixels: Tensor, steps: Tensor) -> Tensor:
+    """Blocks of 8 x 8 lose detail below a step that grows with its frequency, as JPEG and MPEG do: steps [B]."""
+    batch, _, _, height, width = pixels.shape
+    transform = _cosines(pixels.device).to(pixels.dtype)
+    blocks = pixels.reshape(batch, -1, height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK).transpose(3, 4)
+    wave = torch.arange(_BLOCK, device=pixels.device)
+    coarse = (wave[:, None] + wave[None, :] + 1).to(torch.float32) / (2 * _BLOCK - 1)
+    step = (1 + (steps.view(-1, 1, 1, 1, 1, 1) - 1) * coarse).to(pixels.dtype)
+    found = transform @ blocks @ transform.T
+    back = transform.T @ ((found / step).round() * step) @ transform
+    return back.transpose(3, 4).reshape(pixels.shape)

@@ -1,0 +1,448 @@
+"""Before the stages: a Qwen3-VL of our own size, from noise, on clips with captions and on text; then it is frozen.
+
+    OUT/backbone/          what the stages read: config, tokenizer, weights in bfloat16, in shards that travel
+    OUT/state/             float32 weights and the optimizer, to go on from
+    OUT/progress.json      how far it is, and the recipe
+    OUT/metrics.jsonl      a line for every few steps, validation among them
+
+A step is one batch of clips (alone, or several in a row) and one of text. It stops after so many seconds with all that
+the next leg needs, and goes on where it stopped. Where the folder of clips is whole and `grows` is off, a run is a
+function of its seed; where clips are still being made beside it, it learns from what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from streamsoccer.backbone import Backbone, BackboneConfig, load_backbone, load_random
+from streamsoccer.clock import Clock, WallClock
+from streamsoccer.config import from_mapping, load_yaml, to_mapping
+from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
+from streamsoccer.prompt import PromptConfig, Prompter
+from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, initialise, layout
+from streamsoccer.training.descent import Descent
+from streamsoccer.training.film import RUN, CaptionedHalf, FrameStore, Library, captioned_halves, read_run
+from streamsoccer.training.lines import Lines, read_lines, texts
+from streamsoccer.training.loop import Outcome
+from streamsoccer.training.pictures import PicturesConfig, disturb
+from streamsoccer.training.tokenizer import train_tokenizer
+
+__all__ = ["PretrainRecipe", "load_pretrain_recipe", "pretrain", "save_shards"]
+
+SHARD = "14MB"  # of the shipped weights; what comes back from a lent machine, and what a repository holds, is small
+_STATE = "state"
+_PROGRESS = "progress.json"
+_TELL_EVERY = 20
+_BACKBONE = "backbone"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PretrainRecipe:
+    """Sizes, batches and the course of the learning rate."""
+
+    shape: BackboneShape = field(default_factory=BackboneShape)
+    pictures: PicturesConfig = field(default_factory=PicturesConfig)
+    prompt: PromptConfig = field(default_factory=lambda: PromptConfig(sided=True))
+    prefix_tokens: int = 8
+    width: int = 384
+    height: int = 224
+    seed: int = 42
+    steps: int = 6000
+    batch: int = 128  # clips of a step
+    clips_in_row: tuple[int, ...] = (1, 1, 1, 1, 1, 1, 1, 2)  # step after step
+    deepstack_every: int = 4  # in one step of so many the language model sees DeepStack's features too
+    words: int = 48  # tokens of a caption with its end of turn, for one clip
+    text_rows: int = 64
+    text_length: int = 256
+    text_hinted: float = 0.7
+    text_weight: float = 0.5
+    rate: float = 2e-3
+    warmup: int = 200
+    cooldown: int = 1200  # the last steps, in which the rate falls to nothing
+    momentum: float = 0.95
+    weight_decay: float = 0.05
+    store: int = 40_000  # decoded clips beside the weights: 2 MB each
+    least: int = 4_096  # clips in the store before the first step
+    fresh: int = 24  # runs of four clips that a step takes in at most
+    workers: int = 12
+    grows: bool = False
+    look_every: int = 50  # steps
+    validate_every: int = 500
+    validation_clips: int = 512
+    save_every: int = 500
+    compile: bool = True  # on a GPU
+
+    def __post_init__(self) -> None:
+        if not self.clips_in_row or not all(1 <= each <= RUN for each in self.clips_in_row):
+            raise UsageError(f"clips_in_row {self.clips_in_row}", remedy=f"use 1 to {RUN} for each step")
+        for name in ("steps", "batch", "words", "text_rows", "store", "least", "fresh", "workers", "deepstack_every"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+    def share(self, step: int) -> float:
+        """Of the learning rate: up, level, and down to nothing over the last steps."""
+        up = (step + 1) / max(1, self.warmup)
+        down = (self.steps - step) / max(1, self.cooldown)
+        return min(1.0, up, down)
+
+
+# What a run that goes on may have otherwise than when it began.
+_FREE = {"steps", "cooldown", "workers", "grows", "look_every", "validate_every", "save_every", "compile"}
+
+
+def load_pretrain_recipe(path: Path) -> PretrainRecipe:
+    return from_mapping(PretrainRecipe, load_yaml(path), path)
+
+
+def pretrain(
+    recipe: PretrainRecipe,
+    clips: Path,
+    held_out: Path,
+    text: Path,
+    out: Path,
+    *,
+    until: int | None = None,
+    seconds: float | None = None,
+    told: Callable[[str], None] = lambda line: None,
+    clock: Clock | None = None,
+) -> Outcome:
+    """Train from where the run in OUT stands, or from noise, to the end, to step `until` or for `seconds`.
+
+    `clips` and `held_out` hold packs with captions, `text` is a build of `data build`.
+    """
+    clock = clock or WallClock()
+    run = _Run(recipe, text, out, told, clock, clock.now() + seconds if seconds is not None else None)
+    return run.go(clips, held_out, until)
+
+
+class _Run:
+    """One leg."""
+
+    def __init__(
+        self,
+        recipe: PretrainRecipe,
+        text: Path,
+        out: Path,
+        told: Callable[[str], None],
+        clock: Clock,
+        deadline: float | None,
+    ) -> None:
+        self.recipe, self.out, self.told, self.clock, self.deadline = recipe, out, told, clock, deadline
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        out.mkdir(parents=True, exist_ok=True)
+        self.backbone = self._begin(text)
+        self.captioner = Captioner(self.backbone.model.float().requires_grad_(True))
+        self.descent = self._descent()
+        self.step = 0
+        self._resume()
+        tokenizer: Any = self.backbone.tokenizer
+        prompter = Prompter(tokenizer, recipe.prompt, recipe.prefix_tokens)
+        self.end = prompter.end_of_turn
+        (self.line_end,) = self._encode("\n")
+        held = read_lines(text, prompter, self._encode)
+        # One line in fifty is held out, whatever the match: the words are the same everywhere.
+        self.lines = Lines(
+            [each for index, each in enumerate(held) if index % 50], recipe.text_length, recipe.text_hinted
+        )
+        self.lines_held_out = Lines(held[::50], recipe.text_length, 1.0)
+        self.layouts: dict[int, Layout] = {
+            each: layout(self.backbone, each, recipe.width, recipe.height).to(self.device)
+            for each in sorted({1, *recipe.clips_in_row})
+        }
+        if self.device.type == "cuda" and recipe.compile:
+            self.captioner.compile_parts()
+
+    # --- begin, go on, stop -------------------------------------------------------------------------------------------
+
+    def _begin(self, text: Path) -> Backbone:
+        """The backbone of the run that stands here, or one of noise with a tokenizer that is learnt now."""
+        recipe, folder = self.recipe, self.out / _BACKBONE
+        if (folder / "config.json").is_file():
+            return load_backbone(BackboneConfig(path=str(folder), dtype="float32"), self.device)
+        words = texts(text, sided=recipe.prompt.sided)
+        tokenizer = train_tokenizer(words, recipe.shape.vocabulary)
+        made = load_random(
+            recipe.shape.config(len(tokenizer)), tokenizer, device=self.device, dtype="float32", seed=recipe.seed
+        )
+        initialise(made.model)
+        return made
+
+    def _descent(self) -> Descent:
+        model = self.backbone.model
+        named = dict(model.named_parameters())
+        layers = ("visual.blocks.", "language_model.layers.", "merger")
+        matrices = [name for name, each in named.items() if each.ndim == 2 and any(part in name for part in layers)]
+        return Descent(named, matrices, momentum=self.recipe.momentum, weight_decay=self.recipe.weight_decay)
+
+    def _resume(self) -> None:
+        """Go on from the state; without it, from what is shipped, with an optimizer that begins anew."""
+        from safetensors.torch import load_file
+
+        if not (self.out / _PROGRESS).is_file():
+            return
+        progress = json.loads((self.out / _PROGRESS).read_text(encoding="utf-8"))
+        mine = to_mapping(self.recipe)
+        for name in sorted({*mine, *progress["recipe"]} - _FREE):
+            if mine.get(name) != progress["recipe"].get(name):
+                raise UsageError(
+                    f"the run here has {name} = {progress['recipe'].get(name)!r}, this one {mine.get(name)!r}",
+                    where=self.out,
+                    remedy="go on with the recipe it was begun with, or choose another output folder",
+                )
+        self.step = int(progress["step"])
+        folder = self.out / _STATE
+        if not folder.is_dir():
+            self.told(
+                f"step {self.step}: {folder} is gone; the weights are those that are shipped, the optimizer is new"
+            )
+            return
+        state = load_file(str(folder / f"step-{self.step:06d}.safetensors"))
+        with torch.no_grad():
+            for name, each in self.backbone.model.named_parameters():
+                if f"weights.{name}" not in state:
+                    raise CheckpointError(f"lacks {name}", where=folder, remedy="begin anew in another folder")
+                each.copy_(state[f"weights.{name}"])
+        self.descent.load({name.removeprefix("descent."): value for name, value in state.items()})
+
+    def save(self) -> None:
+        """The state to go on from and the backbone as it is shipped; progress.json, written last, names the two."""
+        from safetensors.torch import save_file
+
+        folder = self.out / _STATE
+        folder.mkdir(exist_ok=True)
+        state = {f"weights.{name}": each.detach().cpu() for name, each in self.backbone.model.named_parameters()}
+        state |= {f"descent.{name}": value for name, value in self.descent.state().items()}
+        mine = folder / f"step-{self.step:06d}.safetensors"
+        save_file({name: value.contiguous() for name, value in state.items()}, str(mine))
+        save_shards(self.backbone, self.out / _BACKBONE)
+        progress = {"step": self.step, "recipe": to_mapping(self.recipe)}
+        part = self.out / f"{_PROGRESS}.part"
+        part.write_text(json.dumps(progress, indent=2) + "\n", encoding="utf-8")
+        part.replace(self.out / _PROGRESS)
+        for old in folder.glob("step-*.safetensors"):
+            if old != mine:
+                old.unlink()
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def go(self, clips: Path, held_out: Path, until: int | None) -> Outcome:
+        recipe = self.recipe
+        end = min(recipe.steps, until if until is not None else recipe.steps)
+        held = self._held_out(held_out)
+        library = Library(
+            root=clips,
+            encode=self._caption,
+            seed=recipe.seed,
+            workers=recipe.workers,
+            ahead=4 * recipe.fresh,
+            grows=recipe.grows,
+            pinned=self.device.type == "cuda",
+        )
+        longest = recipe.words
+        store = FrameStore(recipe.store, recipe.width, recipe.height, longest, self.device)
+        found: dict[str, float] = {}
+        sums: list[dict[str, Tensor]] = []
+        first, begun = self.step, self.clock.now()
+        with library:
+            self._fill(library, store)
+            while self.step < end and not self._late():
+                self._feed(library, store)
+                sums.append(self._one(store))
+                self.step += 1
+                if self.step == end:
+                    break
+                if self.step % _TELL_EVERY == 0:
+                    self._tell(sums, (self.step - first) / max(1e-9, self.clock.now() - begun), library, store)
+                if held is not None and self.step % recipe.validate_every == 0:
+                    self._validate(held)
+                if self.step % recipe.save_every == 0:
+                    self.save()
+            if sums:
+                self._tell(sums, (self.step - first) / max(1e-9, self.clock.now() - begun), library, store)
+            if held is not None:
+                found = self._validate(held)
+            if self.step > first:
+                self.save()
+        return Outcome(step=self.step, done=self.step >= recipe.steps, validation=found)
+
+    def _late(self) -> bool:
+        return self.deadline is not None and self.clock.now() >= self.deadline
+
+    def _fill(self, library: Library, store: FrameStore) -> None:
+        """Enough clips to draw from; where clips are still being made, wait for them."""
+        wanted = min(self.recipe.least, self.recipe.store) // RUN
+        if not self.recipe.grows:
+            if not library.clips:
+                raise DataError("holds no clips with captions", where=library.root, remedy="make them first")
+            wanted = min(wanted, library.clips // RUN)
+            # A run that goes on has taken these before: its order goes on too, its store begins again.
+            library.skip(self.step * self.recipe.fresh)
+        while store.filled < wanted and not self._late():
+            if not library.clips:
+                self.clock.wait(0.5)
+                library.look()
+                continue
+            wanted = min(wanted, max(1, library.clips // RUN))
+            for each in library.take(min(64, wanted - store.filled), wait=True):
+                store.put(each)
+        if not store.filled:
+            raise DataError("no clip with a caption came in time", where=library.root)
+
+    def _feed(self, library: Library, store: FrameStore) -> None:
+        if self.recipe.grows and self.step % self.recipe.look_every == 0:
+            library.look()
+        for each in library.take(self.recipe.fresh, wait=not self.recipe.grows):
+            store.put(each)
+
+    def _one(self, store: FrameStore) -> dict[str, Tensor]:
+        recipe = self.recipe
+        random = np.random.default_rng([recipe.seed, self.step])
+        in_row = recipe.clips_in_row[self.step % len(recipe.clips_in_row)]
+        places = store.draw(max(1, recipe.batch // in_row), in_row, random)
+        words = self._joined(store, places)
+        deep = self.step % recipe.deepstack_every == 0
+        with self._autocast():
+            frames = store.frames[torch.from_numpy(places.ravel()).to(self.device)]
+            pixels = disturb(frames.to(self._compute), recipe.pictures, random)
+            pixels = pixels.view(*places.shape, *pixels.shape[1:])
+            clip_loss, right = self.captioner.caption_loss(pixels, words, self.layouts[in_row], deep=deep)
+            text_loss, text_right = self.captioner.text_loss(*self.lines.batch(recipe.text_rows, random, self.device))
+            loss = clip_loss + recipe.text_weight * text_loss
+        loss.backward()
+        norm = self.descent.step(recipe.rate * recipe.share(self.step))
+        kind = f"{in_row}_clips" if in_row > 1 else "clip"
+        return {
+            "loss": loss.detach(),
+            f"{kind}_loss": clip_loss.detach(),
+            f"{kind}_right": right,
+            "text_loss": text_loss.detach(),
+            "text_right": text_right,
+            "gradient": norm,
+        }
+
+    @property
+    def _compute(self) -> torch.dtype:
+        return torch.bfloat16 if self.device.type == "cuda" else torch.float32
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+
+    def _joined(self, store: FrameStore, places: NDArray[np.int64]) -> Tensor:
+        """The captions of each row's clips, line by line, with one end of the turn: [rows, clips * words]."""
+        room = places.shape[1] * self.recipe.words
+        rows = np.full((len(places), room), -100, dtype=np.int64)
+        for row, clips in zip(rows, places, strict=True):
+            at = 0
+            for clip in clips:
+                length = store.lengths[clip]
+                row[at : at + length] = store.words[clip, :length]
+                at += length
+                row[at - 1] = self.line_end
+            row[at - 1] = self.end
+        return torch.from_numpy(rows).to(self.device, non_blocking=True)
+
+    # --- what is told -------------------------------------------------------------------------------------------------
+
+    def _tell(self, sums: list[dict[str, Tensor]], steps_a_second: float, library: Library, store: FrameStore) -> None:
+        """The means of the last steps; a loss that is no number ends the run before anything is saved."""
+        names = sorted({name for each in sums for name in each})
+        line = {
+            name: float(torch.stack([each[name].float() for each in sums if name in each]).mean()) for name in names
+        }
+        sums.clear()
+        if not np.isfinite(line["loss"]):
+            raise TrainingError(
+                f"the loss is no number before step {self.step}",
+                where=self.out,
+                remedy="lower the rate; the state that was saved last is whole",
+            )
+        speed = steps_a_second * self.recipe.batch
+        facts = {"clips_a_second": round(speed, 1), "store": store.filled * RUN, "halves": len(library.halves)}
+        self._write({"step": self.step, **{name: round(value, 5) for name, value in line.items()}, **facts})
+        shown = "  ".join(f"{name} {line[name]:.3f}" for name in names if name.endswith(("loss", "right")))
+        self.told(
+            f"step {self.step}  {shown}  {speed:.0f} clips/s  {library.clips} clips of {len(library.halves)} halves"
+        )
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        with (self.out / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _held_out(self, root: Path) -> FrameStore | None:
+        """Clips of matches that are not learnt from, the same ones always; nothing while none is there."""
+        halves: list[CaptionedHalf] = captioned_halves(root)
+        runs = [(half, run) for half in halves for run in half.runs]
+        if not runs:
+            return None
+        store = FrameStore(
+            min(self.recipe.validation_clips, RUN * len(runs)), self.recipe.width, self.recipe.height,
+            self.recipe.words, self.device,
+        )  # fmt: skip
+        for index in np.random.default_rng(0).permutation(len(runs))[: store.runs]:
+            half, run = runs[index]
+            store.put(read_run(half, run, self._caption))
+        return store
+
+    @torch.no_grad()
+    def _validate(self, held: FrameStore) -> dict[str, float]:
+        batch, found = self.recipe.batch, {}
+        parts: dict[str, list[tuple[Tensor, int]]] = {}
+        with self._autocast():
+            for begin in range(0, held.filled * RUN, batch):
+                places = np.arange(begin, min(begin + batch, held.filled * RUN))
+                pixels = held.frames[torch.from_numpy(places).to(self.device)].to(self._compute)
+                words = self._joined(held, places[:, None])
+                loss, right = self.captioner.caption_loss(pixels[:, None], words, self.layouts[1])
+                for name, value in (("clip_loss", loss), ("clip_right", right)):
+                    parts.setdefault(name, []).append((value, len(places)))
+            for ids, targets in self.lines_held_out.every(self.recipe.text_rows, self.device):
+                loss, right = self.captioner.text_loss(ids, targets)
+                for name, value in (("text_loss", loss), ("text_right", right)):
+                    parts.setdefault(name, []).append((value, len(ids)))
+            some = min(8, held.filled * RUN)
+            pixels = held.frames[:some].to(self._compute)[:, None]
+            said = self.captioner.describe(pixels, self.layouts[1], self.end, self.recipe.words)
+        for name, values in parts.items():
+            found[name] = sum(float(value) * count for value, count in values) / sum(count for _, count in values)
+        shown = []
+        for at, said_ids in enumerate(said):
+            true = [int(each) for each in held.words[at, : held.lengths[at] - 1]]
+            shown.append({"said": self._decode(said_ids), "true": self._decode(true)})
+        self._write({"step": self.step, "validation": {k: round(v, 5) for k, v in found.items()}, "shown": shown})
+        self.told(f"step {self.step}  validation  " + "  ".join(f"{k} {v:.3f}" for k, v in found.items()))
+        for each in shown[:4]:
+            self.told(f"    true: {each['true']}\n    said: {each['said']}")
+        return found
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        return tuple(self.backbone.tokenizer.encode(text, add_special_tokens=False))
+
+    def _caption(self, text: str) -> tuple[int, ...]:
+        return (*self._encode(text), self.end)
+
+    def _decode(self, ids: list[int]) -> str:
+        return str(self.backbone.tokenizer.decode(ids))
+
+
+def save_shards(backbone: Backbone, folder: Path) -> None:
+    """Config, tokenizer and weights in bfloat16, in shards that travel; written beside its place and then put there."""
+    import copy
+
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    model = copy.deepcopy(backbone.model).to(torch.bfloat16)
+    model.config.dtype = torch.bfloat16
+    model.save_pretrained(part, max_shard_size=SHARD)
+    backbone.tokenizer.save_pretrained(part)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
