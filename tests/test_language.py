@@ -353,3 +353,17 @@ def test_grouped_heads_of_other_shapes(tmp_path: Path) -> None:
         for count in (2, 31)
     ]
     assert language.generate(asked) == answers(language, asked)
+
+
+@pytest.mark.parametrize("together", [2, 3, 8])
+def test_prompts_read_side_by_side_say_what_they_say_alone(language: Language, together: int) -> None:
+    many = [request(3 + 17 * index % 240, limit=1 + index % 9) for index in range(21)]
+    alone = [language.generate([each])[0] for each in many]
+    other = Language(language.backbone, slots=8)
+    other.load_lora(language.lora_state())
+    assert other.generate(many) == alone
+    other.together = together
+    assert other.generate(many) == alone
+    assert other.engine().together == together
+    with pytest.raises(UsageError, match="9 prompts at once for 8 slots"):
+        Engine(language.text, language.backbone.model.lm_head, (), slots=8, together=9)

@@ -7,9 +7,13 @@ product of one shape treats its rows alike, products of one and of eight rows ro
 nothing of interest: on a GPU a step costs about as much for one row as for 32, on a CPU four rows cost half as much
 again as one and serve many requests twice as fast.
 
+Where many texts are wanted and nobody waits for one of them, `together` prompts are prefilled side by side, padded on
+the right: on a GPU a prompt alone costs as much as 32. Then a text may differ in rounding with its neighbours.
+
 The layers are the language model's own weights in a loop without transformers' bookkeeping; grouped heads stay grouped.
 
-R slots, T tokens of a prompt, S places of the cache, H query heads, V key and value heads of width d, D = d_l
+R slots, G prompts read at once, T tokens of a prompt, S places of the cache, H query heads, V key and value heads of
+width d, D = d_l
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from streamsoccer.errors import UsageError
 
@@ -73,7 +78,9 @@ class _Slots:
 class Engine:
     """Greedy decoding with the weights of one text model, read once; whoever changes the weights makes another."""
 
-    def __init__(self, text: Any, head: Any, ends: Sequence[int], *, slots: int | None = None) -> None:
+    def __init__(
+        self, text: Any, head: Any, ends: Sequence[int], *, slots: int | None = None, together: int = 1
+    ) -> None:
         config = text.config
         self.heads, self.groups = int(config.num_attention_heads), int(config.num_key_value_heads)
         self.head_width = int(config.head_dim)
@@ -86,6 +93,9 @@ class Engine:
         self.slots = SLOTS.get(self.device.type, 4) if slots is None else slots
         if self.slots < 1:
             raise UsageError(f"a step of {self.slots} slots decodes nothing", remedy="use 1 or more")
+        if not 1 <= together <= self.slots:
+            raise UsageError(f"{together} prompts at once for {self.slots} slots", remedy=f"use 1 to {self.slots}")
+        self.together = together
         with torch.inference_mode():
             self._layers = [_layer(each) for each in text.layers]
             rate = text.rotary_emb.inv_freq.to(device=self.device, dtype=torch.float32)
@@ -118,6 +128,8 @@ class Engine:
         said: list[list[int]] = [[] for _ in jobs]
         with self._lock, torch.inference_mode(), torch.autocast(self.device.type, enabled=False):
             for places, indexes in sorted(waiting.items()):
+                if self.together > 1:  # those of like length side by side
+                    indexes = deque(sorted(indexes, key=lambda index: -len(jobs[index].embeddings)))
                 self._run(places, indexes, jobs, said)
         return [tuple(each) for each in said]
 
@@ -126,13 +138,16 @@ class Engine:
         state = self._state(places)
         taken: list[int | None] = [None] * self.slots
         while True:
-            for slot in range(self.slots):
-                while taken[slot] is None and waiting:
-                    index = waiting.popleft()
-                    first = self._prefill(jobs[index].embeddings, state, slot)
+            free = [slot for slot, each in enumerate(taken) if each is None]
+            while waiting and len(free) >= min(self.together, len(waiting)):
+                group = [waiting.popleft() for _ in range(min(self.together, len(waiting)))]
+                slots = free[: len(group)]
+                firsts = self._prefill([jobs[index].embeddings for index in group], state, slots)
+                for slot, index, first in zip(slots, group, firsts, strict=True):
                     if self._goes_on(first, said[index], jobs[index].max_tokens):
                         taken[slot] = index
-            if not any(each is not None for each in taken):
+                free = [slot for slot in free if taken[slot] is None]
+            if len(free) == self.slots:
                 return
             following = self._step(state)
             for slot, token in enumerate(following.tolist()):
@@ -161,26 +176,29 @@ class Engine:
             )
         return self._states[places]
 
-    def _prefill(self, embeddings: Tensor, state: _Slots, slot: int) -> int:
-        """Read a prompt [T, D] into a slot; the first token that follows it."""
-        count = len(embeddings)
-        hidden = embeddings.to(self.device, self.dtype)[None]
-        cos, sin = self._cos[:count], self._sin[:count]
+    def _prefill(self, prompts: Sequence[Tensor], state: _Slots, slots: Sequence[int]) -> list[int]:
+        """Read prompts [T, D] into slots; the first token that follows each of them."""
+        counts = torch.tensor([len(each) for each in prompts], device=self.device)
+        hidden = pad_sequence([each.to(self.device, self.dtype) for each in prompts], batch_first=True)
+        batch, longest = hidden.shape[:2]
+        rows = torch.tensor(slots, device=self.device)
+        cos, sin = self._cos[:longest], self._sin[:longest]
         for index, layer in enumerate(self._layers):
-            query, key, value = self._project(layer, hidden, cos, sin)  # [1, T, heads, d]
+            query, key, value = self._project(layer, hidden, cos, sin)  # [G, T, heads, d]
             key, value = key.transpose(1, 2), value.transpose(1, 2)
-            state.keys[index][slot, :, :count] = key[0]
-            state.values[index][slot, :, :count] = value[0]
+            # What a shorter prompt is padded with lies behind the mask until its own text is written over it.
+            state.keys[index][rows, :, :longest] = key
+            state.values[index][rows, :, :longest] = value
             if self.device.type == "cpu":  # where grouped heads would be the slow path
                 key, value = (each.repeat_interleave(self.heads // self.groups, dim=1) for each in (key, value))
             mixed = F.scaled_dot_product_attention(
                 query.transpose(1, 2), key, value, is_causal=True, enable_gqa=key.shape[1] != self.heads
             )
-            hidden = self._think(layer, hidden, mixed.transpose(1, 2).reshape(1, count, -1))
-        first = self._next(hidden[:, -1])
-        state.tokens[slot : slot + 1] = first
-        state.places[slot] = count
-        return int(first)
+            hidden = self._think(layer, hidden, mixed.transpose(1, 2).reshape(batch, longest, -1))
+        firsts = self._next(hidden[torch.arange(batch, device=self.device), counts - 1])
+        state.tokens[rows] = firsts
+        state.places[rows] = counts
+        return [int(each) for each in firsts.tolist()]
 
     def _step(self, state: _Slots) -> Tensor:
         """One token further in every slot: [R]."""

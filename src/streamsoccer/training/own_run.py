@@ -213,7 +213,10 @@ def write_own_records(
     if not waiting:
         return 0
     speaker = Speaker(recipe, parent, 0)
-    speaker.language.slots = slots
+    speaker.language.hurry()
+    if slots is not None:
+        speaker.language.slots = slots
+        speaker.language.together = 1
     model = fresh(recipe.model, speaker.widths, 0)
     if (lora := parent.into(model, "encoder", "projector")) is not None:
         speaker.language.load_lora(lora)
