@@ -85,6 +85,38 @@ def clips(
 
 
 @app.command()
+def encode(
+    root: Annotated[Path, typer.Argument(help="The folder that holds league/season/game with videos or packs.")],
+    out: Annotated[Path, typer.Argument(help="The token cache; one that stands there is completed.")],
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="recipes/*.yaml: which backbone, and the pictures' size.")
+    ] = None,
+    backbone: Annotated[str, typer.Option(metavar="FOLDER", help="The backbone, in place of the recipe's.")] = "",
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where it computes; a GPU if there is one.")] = "",
+    dtype: Annotated[str, typer.Option(metavar="NAME", help="How tokens are kept; by default as computed.")] = "",
+    batch: Annotated[int, typer.Option(min=0, help="Clips at once; 0: as suits the device.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Threads that decode; 0: one a processor, 16 at most.")] = 0,
+    matches: Annotated[str, typer.Option(metavar="TEXT|FROM:TO", help="Only these of the sorted matches.")] = "",
+    data: Annotated[
+        Path | None, typer.Option(metavar="BUILD", help="Clips of this build that a video lacks are marked missing.")
+    ] = None,
+    verify: Annotated[bool, typer.Option(help="Hash videos and finished shards again.")] = False,
+    keep_going: Annotated[bool, typer.Option(help="Exit with 0 although some halves could not be encoded.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one line of JSON.")] = False,
+) -> None:
+    """Make the visual tokens of every clip of every match, once, for training; what stands there stays."""
+    from streamsoccer.training.encode import run_encode, show_encoded
+
+    done = run_encode(
+        root, out, recipe=recipe, backbone=backbone, device=device, dtype=dtype, batch=batch, workers=workers,
+        matches=matches, data=data, verify=verify,
+    )  # fmt: skip
+    show_encoded(done, out, as_json=as_json)
+    if done.problems and not keep_going:
+        raise typer.Exit(1)
+
+
+@app.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Say what works on this machine, what is missing, and the command that mends it."""
     from streamsoccer.doctor import Status, examine, to_rows
@@ -270,6 +302,7 @@ def league_make(
     clip_captions: Annotated[
         bool, typer.Option("--clip-captions", help="With --clips: what is to be seen in each clip, in words.")
     ] = False,
+    quality: Annotated[int, typer.Option(min=1, max=100, help="With --clips: of the JPEGs in a pack.")] = 88,
     workers: Annotated[int, typer.Option(help="Matches made at once; the files are the same.")] = 1,
 ) -> None:
     """Make matches in SoccerNet's layout: video, labels, commentary, and the truth of what happened."""
@@ -286,6 +319,7 @@ def league_make(
         labels_only=labels_only,
         clips=clips,
         clip_captions=clip_captions,
+        clip_quality=quality,
     )
     made = make(out, plan, workers=workers, progress=sys.stderr.isatty())
     typer.echo(f"{made.made} matches made, {made.skipped} stood there already: {out}")

@@ -43,6 +43,7 @@ class Plan:
     labels_only: bool = False
     clips: bool = False  # packs of clips in place of films
     clip_captions: bool = False  # and what is to be seen in each clip, in words
+    clip_quality: int = 88  # of the JPEGs in a pack
 
     def check(self) -> None:
         """Refuse what cannot be made, before anything is written."""
@@ -68,7 +69,7 @@ class Plan:
         """What makes two leagues the same one; the number of matches does not: a league may grow."""
         pictures: dict[str, Any] | None = {"size": list(self.size), "fps": self.fps}
         if self.clips:
-            pictures = {"size": list(self.size), "clips": True, "captions": self.clip_captions}
+            pictures = {"size": list(self.size), "clips": self.clip_quality, "captions": self.clip_captions}
         elif self.labels_only:
             pictures = None
         return {
@@ -282,7 +283,8 @@ def _write_clips(task: _Half) -> None:
     plan, trace = task.job.plan, task.trace
     played = fixture(plan.world, plan.seed, task.job.index)
     broadcast = Broadcast(played, [trace], plan.size)
-    with PackWriter(task.job.part / _video_name(plan, trace.half), half=trace.half) as pack:
+    path = task.job.part / _video_name(plan, trace.half)
+    with PackWriter(path, half=trace.half, quality=plan.clip_quality) as pack:
         for clip in broadcast.clips(trace.half):
             pack.add(clip)
     if plan.clip_captions:
