@@ -325,6 +325,22 @@ def league_make(
     typer.echo(f"{made.made} matches made, {made.skipped} stood there already: {out}")
 
 
+@league_app.command("course")
+def league_course(
+    out: Annotated[
+        Path, typer.Argument(help="Where matches, weights and texts go; a course that stands there goes on.")
+    ],
+    recipe: Annotated[Path, typer.Option(metavar="FILE", help="recipes/mini.yaml")],
+    seconds: Annotated[float | None, typer.Option(min=1, help="The length of this leg.")] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="JOB", help="This job and what it needs.")] = None,
+) -> None:
+    """Train the league's own model from seeds: matches, backbone, stages 1 to 3, and what each run says of the test."""
+    from streamsoccer.league.course import load_course, run_course
+
+    done = run_course(load_course(recipe), out, seconds=seconds, only=only or (), told=typer.echo)
+    typer.echo(json.dumps({"done": done}))
+
+
 @league_app.command("stats")
 def league_stats(
     out: Annotated[Path, typer.Argument(help="A folder of matches in SoccerNet's layout.")],

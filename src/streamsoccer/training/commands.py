@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from streamsoccer.domain import Split
 
 if TYPE_CHECKING:
     from streamsoccer.training.loop import Outcome
@@ -26,9 +29,27 @@ _Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after so many 
 
 def add_commands(app: typer.Typer) -> None:
     """Hang the commands into `streamsoccer train`."""
+    app.command("backbone")(_backbone)
     app.command("memory")(_memory)
     app.command("cache-memory")(_cache_memory)
     app.command("records")(_records)
+
+
+def _backbone(
+    clips: Annotated[Path, typer.Option(metavar="FOLDER", help="Games with packs of clips and their captions.")],
+    held_out: Annotated[Path, typer.Option(metavar="FOLDER", help="The same of other matches, to watch.")],
+    text: Annotated[Path, typer.Option(metavar="BUILD", help="A `data build`: the words to learn.")],
+    recipe: Annotated[Path, typer.Option(metavar="FILE", help="Sizes, batches and steps.")],
+    out: _Run,
+    until: _Until = None,
+    seconds: _Seconds = None,
+) -> None:
+    """Before the stages: a Qwen3-VL of one's own size, from noise, on clips with captions and on text."""
+    from streamsoccer.training.pretrain import load_pretrain_recipe, pretrain
+
+    made = load_pretrain_recipe(recipe)
+    told = partial(typer.echo, err=True)
+    _told(pretrain(made, clips, held_out, text, out, until=until, seconds=seconds, told=told))
 
 
 def _memory(
@@ -49,12 +70,14 @@ def _cache_memory(
     stage1: _Stage1,
     out: Annotated[Path, typer.Option(metavar="CACHE", help="Where the memories go; halves that stand there stay.")],
     recipe: _Recipe = None,
+    split: Annotated[Split | None, typer.Option(help="Only these matches.")] = None,
 ) -> None:
     """Run a trained event memory over every half, under the labels' resets and under its own."""
     from streamsoccer.training.memory import cache_memory
     from streamsoccer.training.recipe import load_recipe
 
-    made = cache_memory(load_recipe(recipe), data, tokens, stage1, out, progress=_halves)
+    chosen = list(Split) if split is None else [split]
+    made = cache_memory(load_recipe(recipe), data, tokens, stage1, out, splits=chosen, progress=_halves)
     typer.echo(f"{made} halves: {out}")
 
 
