@@ -22,6 +22,7 @@ _Data = Annotated[Path, typer.Option(metavar="BUILD", help="The folder of `data 
 _Tokens = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `encode`.")]
 _Memory = Annotated[Path, typer.Option(metavar="CACHE", help="The folder of `train cache-memory`.")]
 _Stage1 = Annotated[Path, typer.Option(metavar="RUN", help="The folder of `train memory`.")]
+_Stage2 = Annotated[Path, typer.Option(metavar="RUN", help="The folder of `train records`.")]
 _Run = Annotated[Path, typer.Option(metavar="RUN", help="The run's folder; one that stands there goes on.")]
 _Until = Annotated[int | None, typer.Option(min=1, help="Stop at this step, with a checkpoint.")]
 _Seconds = Annotated[float | None, typer.Option(min=0, help="Stop after so many seconds, with a checkpoint.")]
@@ -33,6 +34,8 @@ def add_commands(app: typer.Typer) -> None:
     app.command("memory")(_memory)
     app.command("cache-memory")(_cache_memory)
     app.command("records")(_records)
+    app.command("own-records")(_own_records)
+    app.command("commentary")(_commentary)
 
 
 def _backbone(
@@ -99,6 +102,56 @@ def _records(
             load_recipe(recipe), data, memory, stage1, out, until=until, seconds=seconds, progress=sys.stderr.isatty()
         )
     )
+
+
+def _own_records(
+    data: _Data,
+    memory: _Memory,
+    stage2: _Stage2,
+    out: Annotated[Path, typer.Option(metavar="RECORDS", help="Where they go; matches that stand there stay.")],
+    recipe: _Recipe = None,
+) -> None:
+    """Write down what a match would know by itself: the captions of all events that stage 1 closed on its own."""
+    from streamsoccer.training.own_run import write_own_records
+    from streamsoccer.training.recipe import load_recipe
+
+    made = write_own_records(load_recipe(recipe), data, memory, stage2, out, progress=_matches)
+    typer.echo(f"{made} matches: {out}")
+
+
+def _commentary(
+    data: _Data,
+    memory: _Memory,
+    stage2: _Stage2,
+    out: _Run,
+    own: Annotated[
+        Path | None, typer.Option(metavar="RECORDS", help="The folder of `train own-records`, for the curriculum.")
+    ] = None,
+    recipe: _Recipe = None,
+    until: _Until = None,
+    seconds: _Seconds = None,
+) -> None:
+    """Stage 3: sentences of three tracks, from memories and records."""
+    from streamsoccer.training.commentary_task import train_commentary
+    from streamsoccer.training.recipe import load_recipe
+
+    _told(
+        train_commentary(
+            load_recipe(recipe),
+            data,
+            stage2,
+            out,
+            memory=memory,
+            own=own,
+            until=until,
+            seconds=seconds,
+            progress=sys.stderr.isatty(),
+        )
+    )
+
+
+def _matches(done: int, total: int) -> None:
+    typer.echo(f"{done} of {total} matches", err=True)
 
 
 def _halves(done: int, total: int) -> None:

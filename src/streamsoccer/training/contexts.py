@@ -13,6 +13,7 @@ K slots, D = d_m
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -82,11 +83,17 @@ class Scene:
         found = [*active, *(each.place for each in reversed(self.selected))]
         return tuple(found) or (() if self.completed is None else (self.completed.place,))
 
-    def places(self) -> set[Place]:
-        """All memories that are needed."""
-        completed = set() if self.completed is None else {self.completed.place}
-        compared = {place for place, _ in (*self.local, *self.recalled)}
-        return {*self.about, *completed, *compared, *(place for _, place in self.ranked)}
+    def places(self, *, local: bool = True, recall: bool = True) -> tuple[Place, ...]:
+        """All memories that are needed, those of each ranking where it is wanted."""
+        found = list(self.about)
+        if self.completed is not None:
+            found.append(self.completed.place)
+        if local:
+            found += [place for place, _ in self.local]
+        if recall:
+            found += [place for place, _ in self.recalled]
+            found += [place for _, place in self.ranked]
+        return tuple(dict.fromkeys(found))
 
     def context(
         self, tokens: Callable[[Place], Tensor], records: Sequence[Record], prompter: Prompter, scope: Scope
@@ -113,6 +120,25 @@ class Scene:
         )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Course:
+    """The events of a half in order of closure, as a scene takes them; what is known at a time is a beginning of it."""
+
+    seen: tuple[Seen, ...]
+    known: tuple[float, ...]  # seconds from when on each is available
+
+    @classmethod
+    def of(cls, events: Sequence[tuple[Place, CompletedMemory]]) -> _Course:
+        return cls(
+            seen=tuple(Seen(place=place, memory=memory) for place, memory in events),
+            known=tuple(memory.available_at.seconds for _, memory in events),
+        )
+
+    def until(self, at: MatchTime) -> int:
+        """How many are available."""
+        return bisect_right(self.known, at.seconds)
+
+
 class Contexts:
     """Scenes of samples; threads may ask at the same time."""
 
@@ -126,6 +152,7 @@ class Contexts:
     ) -> None:
         self.corpus, self.stage, self.buffer, self.retrieval, self.own_records = corpus, stage, buffer, retrieval, own
         self._ledgers: dict[tuple[str, int], Ledger] = {}
+        self._courses: dict[tuple[str, int, Run], _Course] = {}
 
     # --- teacher-forced ---
 
@@ -133,27 +160,32 @@ class Contexts:
         """The context that the labels give; `chance` varies what training varies, without it nothing is drawn."""
         cutoff, half = Cutoff(sample.cutoff), self.corpus.half(sample.match, sample.half)
         anchor = self.corpus.event(sample.event, sample.id)
-        known = [each for each in half.events if each.available_at <= sample.cutoff]
-        seen = {each.id: Seen(place=_label_place(each), memory=_bare(each)) for each in known}
+        course = self._course(half)
+        many = course.until(sample.cutoff)
         following = None if sample.active is None else self.corpus.event(sample.active, sample.id)
         active = None
         if following is not None:
             arrived = _clip_of(half, sample.cutoff)
             place = Place(match=sample.match, half=sample.half, first=following.first, last=arrived)
             active = (place, following.start)
-        selected = self._selected([each.memory for each in seen.values()], cutoff)
         return Scene(
             sample=sample,
             own=False,
             cutoff=cutoff,
             match=self._match(sample, chance),
             active=active,
-            completed=seen[anchor.id],
-            selected=tuple(seen[each.event] for each in selected),
+            completed=course.seen[anchor.index],
+            selected=self._selected(course, many, cutoff),
             records=self._reference(sample, chance),
             local=self._local(sample),
-            recalled=self._recalled(sample, known, chance),
+            recalled=self._recalled(sample, half.events[:many], chance),
         )
+
+    def _course(self, half: Half) -> _Course:
+        key = (half.match, half.half, LABELS)
+        if (known := self._courses.get(key)) is None:
+            known = self._courses[key] = _Course.of([(_label_place(each), _bare(each)) for each in half.events])
+        return known
 
     def _match(self, sample: SampleRow, chance: np.random.Generator | None) -> MatchContext:
         dropped, unsure = (chance.random(), chance.random()) if chance is not None else (1.0, 1.0)
@@ -181,7 +213,11 @@ class Contexts:
         others = [each for each in sample.local_candidates if each not in positive]
         room = max(0, self.stage.local_candidates - len(positive))
         kept = [*sample.local_positives, *others[len(others) - min(room, len(others)) :]]
-        return tuple((_label_place(self.corpus.event(each, sample.id)), each in positive) for each in kept)
+        return tuple((self._candidate(each, sample), each in positive) for each in kept)
+
+    def _candidate(self, identity: str, sample: SampleRow) -> Place:
+        """A label event that a ranking compares; it may not be of the future."""
+        return _label_place(Cutoff(sample.cutoff).admit(self.corpus.event(identity, sample.id)))
 
     def _recalled(
         self, sample: SampleRow, known: Sequence[EventRow], chance: np.random.Generator | None
@@ -201,7 +237,7 @@ class Contexts:
         for name in chosen:
             found = self.corpus.records.get(name)
             events.append((name if found is None else found.event, False))
-        return tuple((_label_place(self.corpus.event(name, sample.id)), right) for name, right in events)
+        return tuple((self._candidate(name, sample), right) for name, right in events)
 
     def _others(self, sample: SampleRow, known: Sequence[EventRow]) -> list[str]:
         """Eligible events, with a record or without, in which the anchor's side did not do what it does now."""
@@ -221,36 +257,43 @@ class Contexts:
 
     # --- the runtime's own ---
 
-    def own(self, sample: SampleRow) -> Scene | None:
+    def own(self, sample: SampleRow, chance: np.random.Generator | None = None) -> Scene | None:
         """The context that a match would have had at this cutoff; none where it had no memory to speak from."""
         if self.own_records is None:
             return None
         cutoff = Cutoff(sample.cutoff)
         events = self.own_records.events(sample.match)
-        known = [each for each in events if each.available_at <= sample.cutoff]
-        tally = known[-1].tally if known else Tally()
-        mine = [each for each in known if each.half == sample.half]
-        seen = {each.id: Seen(place=_own_place(each), memory=each.completed(_NO_TOKENS, _NO_KEY)) for each in mine}
-        active = self._active(sample, events, len(known))
-        completed = seen[mine[-1].id] if mine else None
-        selected = self._selected([each.memory for each in seen.values()], cutoff)
+        known = bisect_right(events, sample.cutoff, key=lambda each: each.available_at)
+        tally = events[known - 1].tally if known else Tally()
+        course = self._own_course(sample.match, sample.half)
+        many = course.until(sample.cutoff)
+        active = self._active(sample, events, known)
+        completed = course.seen[many - 1] if many else None
         if (completed is None) if sample.track is Track.CURRENT else (active is None and completed is None):
             return None
         ranked: tuple[tuple[Record, Place], ...] = ()
         if sample.track is Track.HISTORICAL:
+            places = {each.memory.event: each.place for each in course.seen[:many]}
             ready = eligible(self._ledger(sample.match, sample.half).ready(cutoff), cutoff, self.retrieval)
-            ranked = tuple((each, seen[each.event].place) for each in ready)
-        taught = self.taught(sample)
+            ranked = tuple((each, places[each.event]) for each in ready)
         return replace(
-            taught,
+            self.taught(sample, chance),
             own=True,
             match=MatchContext(at=sample.cutoff, tally=tally, sure=False),
             active=active,
             completed=completed,
-            selected=tuple(seen[each.event] for each in selected),
+            selected=self._selected(course, many, cutoff),
             records=(),
             ranked=ranked,
         )
+
+    def _own_course(self, match: str, half: int) -> _Course:
+        if (known := self._courses.get((match, half, OWN))) is None:
+            assert self.own_records is not None
+            events = [each for each in self.own_records.events(match) if each.half == half]
+            known = _Course.of([(_own_place(each), each.completed(_NO_TOKENS, _NO_KEY)) for each in events])
+            self._courses[match, half, OWN] = known
+        return known
 
     def _active(self, sample: SampleRow, events: Sequence[OwnEvent], known: int) -> tuple[Place, MatchTime] | None:
         """M_t of the own run at the cutoff: the event that has begun and not closed."""
@@ -272,13 +315,17 @@ class Contexts:
             self._ledgers[match, half] = known
         return known or Ledger()
 
-    def _selected(self, memories: Sequence[CompletedMemory], cutoff: Cutoff) -> tuple[CompletedMemory, ...]:
-        """B_t^sel, by the runtime's buffer."""
+    def _selected(self, course: _Course, many: int, cutoff: Cutoff) -> tuple[Seen, ...]:
+        """B_t^sel, by the runtime's buffer, which has long let go of what ended before its horizon."""
+        begin = many
+        while begin and cutoff.at.seconds - course.seen[begin - 1].memory.end.seconds <= self.buffer.seconds:
+            begin -= 1
+        near = course.seen[begin:many]
         buffer = EventBuffer(self.buffer)
-        for each in memories:
-            buffer.evict(Cutoff(each.available_at))
-            buffer.add(each)
-        return buffer.select(cutoff)
+        for each in near:
+            buffer.add(each.memory)
+        chosen = {each.event for each in buffer.select(cutoff)}
+        return tuple(each for each in near if each.memory.event in chosen)
 
 
 def _clip_of(half: Half, at: MatchTime) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counts", "added", "average_precision", "class_f1", "f1", "token_f1", "transition_counts"]
+__all__ = ["Counts", "added", "average_precision", "best_ranks", "class_f1", "f1", "token_f1", "transition_counts"]
 
 Counts = tuple[int, int, int]  # found and true, found and false, true and not found
 
@@ -72,3 +72,13 @@ def token_f1(generated: Sequence[str], reference: Sequence[str]) -> float:
     """Overlap of the words of two texts: a quick look, not the scorer of evaluation/metrics.py."""
     shared = sum((Counter(generated) & Counter(reference)).values())
     return 0.0 if not shared else 2 * shared / (len(generated) + len(reference))
+
+
+def best_ranks(scores: NDArray[np.floating], right: NDArray[np.bool_], candidate: NDArray[np.bool_]) -> list[int]:
+    """The rank of the best positive among the candidates of each row [B, C] that has both kinds; ties are lost."""
+    found = []
+    for mine, positive, there in zip(scores, right & candidate, candidate, strict=True):
+        others = there & ~positive
+        if positive.any() and others.any():
+            found.append(1 + int((mine[others] >= mine[positive].max()).sum()))
+    return found
