@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from streamsoccer.buffer import CompletedMemory
     from streamsoccer.clip import Clip, Gap
     from streamsoccer.domain import Tally
+    from streamsoccer.feed import FeedLine
     from streamsoccer.moment import Moment
     from streamsoccer.perception import Perceived
     from streamsoccer.state import MatchState
@@ -66,6 +67,7 @@ class Row:
     moment: Moment
     lag: float
     given: Intervention
+    fed: tuple[FeedLine, ...] = ()  # lines of the feed that became known with it
     tokens: Tensor | None = None  # V_t
     completed: CompletedMemory | None = None
 

@@ -134,6 +134,48 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
         raise typer.Exit(1)
 
 
+# --- a match ---------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def run(
+    source: Annotated[str, typer.Argument(help="A video file, a SoccerNet game folder, a live URL, or - for a pipe.")],
+    model: Annotated[Path | None, typer.Option(metavar="DIR", help="The model's folder.  [the bundled mini]")] = None,
+    match: Annotated[Path | None, typer.Option(metavar="FILE", help="A match sheet (YAML): teams, line-ups.")] = None,
+    feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Goals, cards, substitutions with times.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Journal and outputs.  [NAME.commentary]")] = None,
+    formats: Annotated[str, typer.Option(help="What to write beside the journal.")] = "jsonl,vtt,srt,soccernet",
+    pace: Annotated[str, typer.Option(metavar="real|fast", help="Live sources are real.  [fast]")] = "",
+    begin: Annotated[str, typer.Option("--from", metavar="MM:SS", help="Start here; 'H - MM:SS' names a half.")] = "",
+    half: Annotated[int, typer.Option(min=1, help="The half that a file or stream holds.")] = 1,
+    half_starts: Annotated[
+        str, typer.Option(metavar="T1[-E1],T2[-E2]", help="Where each half starts (and ends) in one file.")
+    ] = "",
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.  [cuda where it is]")] = "",
+    resume: Annotated[bool, typer.Option(help="Go on with the match whose journal stands in --out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Comment on a match: one line an utterance, outputs and a journal as it goes; a killed run goes on by --resume."""
+    from streamsoccer.commands import RunRequest, run_match
+
+    request = RunRequest(
+        source=source,
+        model=model,
+        sheet=match,
+        feed=feed,
+        out=out,
+        formats=formats,
+        pace=pace,
+        begin=begin,
+        half=half,
+        half_starts=half_starts,
+        device=device,
+        resume=resume,
+        as_json=as_json,
+    )
+    run_match(request)
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 
 

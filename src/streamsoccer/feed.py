@@ -119,6 +119,13 @@ class Feed:
         known = [each for each in self._known.values() if each.available_at <= cutoff.at]
         return sorted((cutoff.admit(each) for each in known), key=lambda each: (each.available_at, each.at, each.id))
 
+    def obey(self, known: Iterable[FeedLine], reached: MatchTime) -> None:
+        """A match goes on that has come this far: what it knew it knew then; all else is known from now on."""
+        before = {each.id: each for each in known}
+        for name, line in self._known.items():
+            late = replace(line, available_at=max(line.available_at, reached))
+            self._known[name] = before.get(name, late)
+
     def look(self, cutoff: Cutoff) -> None:
         """Read what has been added to the file; none of that was known before this moment."""
         try:

@@ -6,6 +6,7 @@ is predicted is unsure and never blocks. Everything else that a line claims cann
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from streamsoccer.actions import Label
@@ -15,8 +16,9 @@ from streamsoccer.domain import Action, Placeholder, Track
 from streamsoccer.feed import FeedLine, tally_of
 from streamsoccer.settle import Fact, Finding, Truth, check, facts_of
 
-__all__ = ["contradictions", "normal"]
+__all__ = ["contradictions", "normal", "repeated"]
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SURE_ACTS = frozenset({Act.GOAL, Act.YELLOW, Act.SECOND_YELLOW, Act.RED, Act.SUBSTITUTION})
 _SECONDS_BEFORE = 30.0  # the times of a feed and of a video are not the same to the second
 
@@ -24,6 +26,16 @@ _SECONDS_BEFORE = 30.0  # the times of a feed and of a video are not the same to
 def normal(text: str) -> str:
     """A sentence as it is compared for repetition: letter case and spaces say nothing."""
     return " ".join(text.casefold().split())
+
+
+def repeated(sentence: str, said: Iterable[str], alike: float) -> str | None:
+    """The first of these sentences that says the same: as a set of words, so much of both is common (Jaccard)."""
+    words = set(_WORD.findall(sentence))
+    for each in said:
+        other = set(_WORD.findall(each))
+        if sentence == each or len(words & other) >= alike * len(words | other) > 0:
+            return each
+    return None
 
 
 def contradictions(

@@ -206,6 +206,7 @@ class Step:
         self._rows.rows.append((table, {**values, **active_columns(active)}))
         for place, each in enumerate(evidence):
             self._rows.rows.append(("evidence", evidence_columns(line.id, place, each)))
+        self.lines.append(replace(line, evidence=tuple(evidence)))
         return line.id
 
     def note(

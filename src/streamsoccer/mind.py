@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from streamsoccer.clip import FRAMES_PER_CLIP
+from streamsoccer.familiarity import read_familiarity
 from streamsoccer.runtime import RuntimeConfig, read_runtime
 from streamsoccer.voice import Voice
 
@@ -22,15 +23,18 @@ __all__ = ["Mind"]
 class Mind:
     """The weights and the settings of any number of matches; nothing in it changes while they run."""
 
-    def __init__(self, pretrained: Pretrained, config: RuntimeConfig | None = None) -> None:
+    def __init__(
+        self, pretrained: Pretrained, config: RuntimeConfig | None = None, *, voice: Voice | None = None
+    ) -> None:
         self.pretrained = pretrained
         self.config = config or read_runtime(pretrained.folder)
+        self.familiarity = read_familiarity(pretrained.folder)
         self.model, self.vision, self.prompter = pretrained.model, pretrained.vision, pretrained.prompter
         settings = self.model.config
         self.record = (
             settings.record if self.config.drain is None else replace(settings.record, drain=self.config.drain)
         )
-        self.voice = Voice(pretrained)
+        self.voice = voice or Voice(pretrained)
         self.whole = self.vision.tokens(FRAMES_PER_CLIP)
 
     @property

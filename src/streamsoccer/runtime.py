@@ -30,6 +30,7 @@ class RuntimeConfig:
     drain: Drain | None = None  # nothing: as the model's record section says
     show_predicted: bool = True  # a prompt holds the predicted score, marked unsure, where no feed tells it
     repeat: bool = False  # whether a sentence may be said twice in a half
+    alike: float = 0.9  # two sentences are the same from this share of common words on (Jaccard)
     snapshot_clips: int = 5  # a snapshot of the state every so many steps
     late_seconds: float = 8.0  # at real pace: with a lag beyond this, captions wait
 
@@ -38,6 +39,8 @@ class RuntimeConfig:
             raise UsageError("snapshot_clips must be 1 or more")
         if self.late_seconds < 0:
             raise UsageError("late_seconds cannot be negative")
+        if not 0.0 < self.alike <= 1.0:
+            raise UsageError(f"alike is {self.alike}, no share of words", remedy="above 0, at most 1")
 
 
 def read_runtime(folder: Path) -> RuntimeConfig:

@@ -14,7 +14,7 @@ from streamsoccer.clock import Cutoff, MatchTime
 from streamsoccer.commentary import Context, Utterance, build_context
 from streamsoccer.domain import LOCAL_SECONDS, MatchSheet, Side, Track
 from streamsoccer.feed import FeedLine
-from streamsoccer.guard import contradictions, normal
+from streamsoccer.guard import contradictions, normal, repeated
 from streamsoccer.journal_rows import Evidence, EvidenceKind, Latency, Segment, Status
 from streamsoccer.moment import Said
 from streamsoccer.names import fill_names, sided_by_event, with_names
@@ -102,7 +102,7 @@ def _said(wanted: Wanted, given: Given, config: RuntimeConfig, took: float, cloc
         utterance, said, used = _named(wanted, utterance)
         if state.feed is not None and (wrong := _wrong(wanted, utterance)):
             status, reason = Status.HELD, f"contradicts what is sure: {wrong}"
-        elif not config.repeat and normal(said) in state.said:
+        elif not config.repeat and repeated(normal(said), state.said, config.alike):
             status, reason = Status.HELD, "was said already in this half"
         else:
             state.said.append(normal(said))

@@ -83,6 +83,8 @@ class MatchState:
         self.ledger = Ledger()
         self.frames: dict[str, int] = {}  # pictures by completed event
         self.said: list[str] = []  # what was said, as it was compared for repetition
+        self.strange: list[float] = []  # how far the last clips are from those that the model knows
+        self.warned = 0  # the half in which that was told
         # of the match
         self.scheduler = Scheduler(schedule)
         self.predicted = Tally()  # the fold over predicted actions
@@ -139,6 +141,7 @@ class MatchState:
         self.ledger.clear()
         self.frames.clear()
         self.said.clear()
+        self.strange.clear()
         self.position = replace(self.position, open=False)
 
     # --- saved and loaded ---
@@ -159,6 +162,8 @@ class MatchState:
             "ledger": self.ledger.state(),
             "frames": dict(self.frames),
             "said": list(self.said),
+            "strange": list(self.strange),
+            "warned": self.warned,
             "scheduler": self.scheduler.state(),
             "predicted": MatchContext(at=at.at, tally=self.predicted, sure=False).state(),
             "feed": None if self.feed is None else [each.state() for each in self.feed.values()],
@@ -191,6 +196,7 @@ class MatchState:
             self.ledger.load(state["ledger"])
             self.frames = dict(state["frames"])
             self.said = list(state["said"])
+            self.strange, self.warned = [float(each) for each in state["strange"]], int(state["warned"])
             self.scheduler.load(state["scheduler"])
             self.predicted = MatchContext.of_state(state["predicted"]).tally or Tally()
             lines = state["feed"]

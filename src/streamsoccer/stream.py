@@ -23,7 +23,8 @@ from streamsoccer.clock import Clock, Cutoff, MatchTime, MediaClock
 from streamsoccer.consolidation import consolidate, enqueue
 from streamsoccer.domain import MatchSheet, event_id
 from streamsoccer.errors import UsageError
-from streamsoccer.feed import Feed
+from streamsoccer.familiarity import look
+from streamsoccer.feed import Feed, FeedLine
 from streamsoccer.journal_rows import NoteKind, Progress, Segment, Status, StepKind
 from streamsoccer.mind import Mind
 from streamsoccer.moment import Moment
@@ -134,11 +135,13 @@ def _row(stream: MatchStream, item: Clip | Gap | Arrival | None, lag: float, giv
         else:
             what = Progress(step=0, kind=StepKind.CLIP, half=item.half, clip=item.index, start=item.start, end=item.end)
     state.step += 1
+    fed: list[FeedLine] = []
     if stream.feed is not None and state.feed is not None:
-        for line in stream.feed.until(Cutoff(cutoff)):
-            state.feed.setdefault(line.id, line)
+        fed = [each for each in stream.feed.until(Cutoff(cutoff)) if each.id not in state.feed]
+        state.feed.update((each.id, each) for each in fed)
         stream.feed.look(Cutoff(cutoff))
-    return Row(stream=stream, item=item, moment=Moment(item=what, at=cutoff), lag=lag, given=given or Intervention())
+    moment = Moment(item=what, at=cutoff)
+    return Row(stream=stream, item=item, moment=moment, lag=lag, given=given or Intervention(), fed=tuple(fed))
 
 
 def _step(rows: Sequence[Row]) -> None:
@@ -151,8 +154,8 @@ def _step(rows: Sequence[Row]) -> None:
         advance(mind, rows)
         close(mind, rows)
         for row in rows:
+            look(mind, row)
             enqueue(mind, row)
-        for row in rows:
             _decide(mind, row)
     decided = clock.now()
     _speak(mind, rows, {Segment.VISION: seen - begun, Segment.MEMORY: decided - seen})
@@ -243,6 +246,10 @@ def _finish(mind: Mind, row: Row) -> None:
         moment.active = event_id(state.match, state.position.half, state.open.start)
     moment.pending = len(state.queue)
     moment.facts = row.context(show_predicted=mind.config.show_predicted).state()
+    if row.fed:
+        moment.facts = {**moment.facts, "feed": [each.state() for each in row.fed]}
     moment.counts = dict(state.counts)
-    if row.item is None or state.step % mind.config.snapshot_clips == 0 or row.stream.real:
+    # what need not come out the same a second time is never run a second time
+    chance = row.stream.real or any(each.kind is NoteKind.FAULT for each in moment.notes)
+    if chance or row.item is None or state.step % mind.config.snapshot_clips == 0:
         moment.state = state.save()

@@ -18,7 +18,17 @@ from streamsoccer.sources.policy import Access
 from streamsoccer.sources.sampler import Stretch
 from streamsoccer.sources.source import Notice, OnFull, Options, Source
 
-__all__ = ["Notice", "OnFull", "Options", "Source", "open_source", "parse_half_starts", "parse_on_full"]
+__all__ = [
+    "Notice",
+    "OnFull",
+    "Options",
+    "Source",
+    "is_live",
+    "match_name",
+    "open_source",
+    "parse_half_starts",
+    "parse_on_full",
+]
 
 _SCHEMES = {
     "http": Access.HTTP,
@@ -65,6 +75,19 @@ def open_source(
     first = half if half_starts is None else 1
     stretches = [Stretch(half=first + place, start=start, end=end) for place, (start, end) in enumerate(spans)]
     return FileSource(path, stretches=stretches, begin=_media_time(stretches, begin), options=options)
+
+
+def is_live(what: str | Path) -> bool:
+    """Whether a source goes on by itself and can only be read from where it is now."""
+    return str(what) == "-" or "://" in str(what)
+
+
+def match_name(what: str | Path) -> str:
+    """What a match is called by its source: league/season/game of a SoccerNet folder, else the file's own name."""
+    if is_live(what):
+        return "live"
+    path = Path(what).resolve()
+    return "/".join(path.parts[-3:]) if os.path.isdir(path) else path.stem  # noqa: PTH112
 
 
 def _live(text: str, scheme: str | None, half: int, options: Options) -> LiveSource:

@@ -27,6 +27,10 @@ class FileSource(Source):
         super().__init__(str(path), options)
         self._path, self._stretches, self._begin = path, list(stretches), begin
 
+    @property
+    def films(self) -> dict[int, tuple[str, float]]:
+        return {stretch.half: (self._path.name, stretch.start) for stretch in self._stretches}
+
     def __iter__(self) -> Iterator[Clip | Gap]:
         request = Request(
             where=f"file:{self._readable()}",

@@ -63,6 +63,10 @@ class GameSource(Source):
         super().__init__(str(folder), options)
         self._folder, self._begin = folder, begin
 
+    @property
+    def films(self) -> dict[int, tuple[str, float]]:
+        return {half: (path.name, 0.0) for half, path in half_files(self._folder).items() if path.suffix != SUFFIX}
+
     def __iter__(self) -> Iterator[Clip | Gap]:
         files = half_files(self._folder)
         if self._begin is not None and self._begin.half > max(files):

@@ -59,6 +59,11 @@ class Source(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Clip | Gap]: ...
 
+    @property
+    def films(self) -> dict[int, tuple[str, float]]:
+        """Where each half lies, as far as it is a film's: the file's name, and the second of it at which it starts."""
+        return {}
+
     def count(self, header: Mapping[str, Any]) -> None:
         """Add up what a decoder's last message counted."""
         self.counts.update({name: header[name] for name in ("broken", "estimated", "late", "resized")})
