@@ -87,10 +87,10 @@ class Language(nn.Module):
         self._engine: tuple[tuple[int, ...], Engine] | None = None
         self.eval()
 
-    def hurry(self, slots: int = 512, together: int = 64) -> None:
+    def hurry(self) -> None:
         """For thousands of texts that nobody waits for: wide steps and prompts read side by side, on a GPU alone."""
         if self.device.type != "cpu":
-            self.slots, self.together = slots, together
+            self.slots, self.together = (512, 64) if self.backbone.text_width <= 1024 else (128, 16)
 
     @property
     def text(self) -> Any:
@@ -153,6 +153,11 @@ class Language(nn.Module):
                 Job(embeddings=self.embed(each.prompt, each.prefix), max_tokens=each.max_tokens) for each in requests
             ]
         return self.engine().generate(jobs)
+
+    @property
+    def at_once(self) -> int:
+        """So many requests are worth giving it together: some rounds of its slots, and no more memory than that."""
+        return 8 * self.engine().slots
 
     def engine(self) -> Engine:
         """The decoding engine for LoRA as it is now; made anew once LoRA was trained or loaded."""
