@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -120,7 +119,7 @@ class RecordReplay:
     def _condition(
         self, condition: str, changes: Sequence[Change], writer: Writer, progress: Callable[[str], None]
     ) -> None:
-        since = time.perf_counter()
+        since = writer.clock.now()
         asked = self._own() if condition == OWN else [self._taught(row) for row in self.rows]
         found = [each for each in asked if each is not None]
         if not found:
@@ -132,7 +131,7 @@ class RecordReplay:
             told[each.row.id] = replace(told[each.row.id], covered=True, on_event=True, start=each.start.seconds)
         progress(f"{condition}: {len(found)} of {len(self.rows)} records have an event")
         for change in changes:
-            began = time.perf_counter() if change else since
+            began = writer.clock.now() if change else since
             if change.wordless:
                 texts = self._found(change, found, memories)
             else:
@@ -145,7 +144,7 @@ class RecordReplay:
                 for each, (text, placeholders) in zip(found, texts, strict=True)
             }
             writer.add(name_of(condition, change.value), [said.get(row.id, told[row.id]) for row in self.rows], began)
-            progress(f"{name_of(condition, change.value)}: {len(said)} lines, {time.perf_counter() - began:.1f} s")
+            progress(f"{name_of(condition, change.value)}: {len(said)} lines, {writer.clock.now() - began:.1f} s")
 
     def _taught(self, row: RecordRow) -> _Asked:
         event = self.corpus.event(row.event, row.id)

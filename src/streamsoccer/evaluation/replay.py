@@ -9,7 +9,6 @@ n distinct memories, K slots, D = d_m
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -172,7 +171,7 @@ class CommentaryReplay:
     def _condition(
         self, condition: str, changes: Sequence[Change], writer: Writer, progress: Callable[[str], None]
     ) -> None:
-        since = time.perf_counter()
+        since = writer.clock.now()
         told = {each.id: _unsaid(each, self._start(each)) for each in self.samples}
         scenes: list[Scene] = []
         for each in self.samples:
@@ -198,7 +197,7 @@ class CommentaryReplay:
         strangers = tuple(each for records in base.values() for each in records)
         progress(f"{condition}: {len(scenes)} of {len(self.samples)} anchors have a context")
         for change in changes:
-            began = time.perf_counter() if change else since
+            began = writer.clock.now() if change else since
             mine = [each for each in scenes if each.sample.track is Track.HISTORICAL or not change.of_records]
             said: list[Prediction] = []
             if change.wordless:
@@ -220,7 +219,7 @@ class CommentaryReplay:
             ]
             if lines:
                 writer.add(name_of(condition, change.value), lines, began)
-            progress(f"{name_of(condition, change.value)}: {len(lines)} lines, {time.perf_counter() - began:.1f} s")
+            progress(f"{name_of(condition, change.value)}: {len(lines)} lines, {writer.clock.now() - began:.1f} s")
 
     def _start(self, sample: SampleRow) -> float:
         return self.corpus.event(sample.event, sample.id).start.seconds

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from streamsoccer.checkpoint import Checkpoint, Pretrained, from_pretrained, read_provenance
+from streamsoccer.clock import WallClock
 from streamsoccer.errors import CheckpointError, UsageError
 from streamsoccer.evaluation.predictions import (
     HEADER,
@@ -46,7 +46,7 @@ class Writer:
     """Writes the files of one replay into its folder, which is for no other."""
 
     def __init__(self, folder: Path, header: ReplayHeader) -> None:
-        self.folder, self.header = folder, header
+        self.folder, self.header, self.clock = folder, header, WallClock()
         self.lines: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
         if (folder / HEADER).is_file():
@@ -65,7 +65,7 @@ class Writer:
 
     def add(self, name: str, rows: Sequence[Prediction] | Sequence[Retrieved], since: float) -> None:
         self.lines[name] = write_rows(self.folder, name, rows)
-        self.seconds[name] = round(time.perf_counter() - since, 3)
+        self.seconds[name] = round(self.clock.now() - since, 3)
         self._say()
 
     def finish(self) -> dict[str, int]:
