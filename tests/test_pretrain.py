@@ -146,7 +146,18 @@ def test_lines_ask_in_the_prompt_profile_and_teach_the_target_alone(material, ca
 
 
 def test_captions_come_from_the_pictures_through_the_visual_tokens_alone(material, tmp_path: Path) -> None:
-    recipe = replace(TINY, steps=280, rate=6e-3, cooldown=90, batch=16, text_rows=1, deepstack_every=4, least=64)
+    recipe = replace(
+        TINY,
+        steps=180,
+        rate=8e-3,
+        cooldown=80,
+        batch=24,
+        clips_in_row=(1,),
+        deepstack_every=8,
+        text_rows=1,
+        text_length=320,
+        least=64,
+    )
     outcome = pretrain(recipe, material["clips"], material["clips"], material["text"], tmp_path)
     assert outcome.done
     assert outcome.validation["clip_loss"] < 0.1, "validation runs without DeepStack, on the clips themselves here"
