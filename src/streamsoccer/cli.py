@@ -176,6 +176,34 @@ def run(
     run_match(request)
 
 
+@app.command()
+def replay(
+    journal: Annotated[Path, typer.Argument(help="A match's journal.")],
+    model: Annotated[Path | None, typer.Option(metavar="DIR", help="The model's folder.  [the bundled mini]")] = None,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.  [as the match was run]")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Say a match again from its journal, without its video; exit with 1 where anything comes out otherwise."""
+    from streamsoccer.commands import replay_match
+
+    if not replay_match(journal, model, device, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@app.command()
+def why(
+    journal: Annotated[Path, typer.Argument(help="A match's journal.")],
+    what: Annotated[str, typer.Argument(metavar="ID|TIME", help="A line's, event's or record's ID, or 'H - MM:SS'.")],
+) -> None:
+    """Show what a line was said from and why then, or why there was silence at a time."""
+    from streamsoccer.journal_reader import JournalReader
+    from streamsoccer.outputs.why import explain
+
+    with JournalReader(journal) as reader:
+        for line in explain(reader, what):
+            typer.echo(line)
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 
 

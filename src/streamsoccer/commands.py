@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from streamsoccer.domain import MatchSheet
     from streamsoccer.journal_rows import Header
     from streamsoccer.mind import Mind
+    from streamsoccer.runtime import RuntimeConfig
     from streamsoccer.sources import Source
 
-__all__ = ["JOURNAL", "RunRequest", "open_mind", "parse_begin", "run_match"]
+__all__ = ["JOURNAL", "RunRequest", "open_mind", "parse_begin", "replay_match", "run_match"]
 
 JOURNAL = "match.journal"
 
@@ -63,7 +64,7 @@ def parse_begin(text: str, half: int) -> MatchTime | None:
     return MatchTime.parse(text) if "-" in text else MatchTime(half, parse_seconds(text))
 
 
-def open_mind(model: Path | None, device: str = "") -> Mind:
+def open_mind(model: Path | None, device: str = "", config: RuntimeConfig | None = None) -> Mind:
     """A model ready to run: the bundled one where none is named, on a GPU where there is one."""
     from streamsoccer.bundled import bundled_model
 
@@ -79,7 +80,7 @@ def open_mind(model: Path | None, device: str = "") -> Mind:
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise UsageError(f"--device {chosen}: {str(error).splitlines()[0]}", remedy="leave it out, or cpu") from error
-    return Mind(from_pretrained(folder, device=chosen))
+    return Mind(from_pretrained(folder, device=chosen), config)
 
 
 def run_match(request: RunRequest) -> None:
@@ -179,3 +180,20 @@ def _of_model(mind: Mind) -> Iterator[tuple[str, str]]:
     """What a person should know of the model before the match begins."""
     if mind.familiarity is None:
         yield "familiarity", "the model does not say what its training videos look like: no warning of others"
+
+
+def replay_match(path: Path, model: Path | None, device: str, *, as_json: bool) -> bool:
+    """A journal said again; whether all came out as it stands there."""
+    from streamsoccer.journal_reader import JournalReader
+    from streamsoccer.outputs.replayed import show_replay
+    from streamsoccer.replay import replay, runtime_of
+
+    with JournalReader(path) as reader:
+        mind = open_mind(model, device or str(reader.header.options.get("device", "")), runtime_of(reader))
+        if mind.fingerprint != reader.header.model:
+            raise UsageError(
+                "was written with another model, so nothing could come out the same",
+                where=path,
+                remedy="name the folder of that model with --model",
+            )
+        return show_replay(replay(reader, mind), as_json=as_json)

@@ -16,7 +16,7 @@ from streamsoccer.domain import EVENT_SECONDS
 from streamsoccer.journal_rows import NoteKind
 from streamsoccer.mind import Mind
 from streamsoccer.record import CaptionJob, assemble
-from streamsoccer.voice import Asked
+from streamsoccer.voice import Asked, Given
 
 __all__ = ["consolidate", "enqueue"]
 
@@ -39,47 +39,46 @@ def enqueue(mind: Mind, row: Row) -> None:
 
 
 def consolidate(mind: Mind, rows: Sequence[Row], begun: float) -> None:
-    """c_j of the jobs that are due, R_j into L_t; those of all matches are generated together."""
-    due: list[tuple[Row, CaptionJob]] = []
-    for row in rows:
-        due.extend((row, job) for job in _due(mind, row))
-    prompts = mind.prompter
-    asked = [
-        Asked(
-            memories=(job.memory.tokens.to(mind.device),),
-            prompt=prompts.record(job.context),
-            max_tokens=mind.record.caption_tokens,
-        )
-        for _, job in due
-    ]
-    for (row, job), given in zip(due, mind.voice.say(asked), strict=True):
-        state = row.state
-        if given.problem:
-            state.counts["captions_failed"] += 1
-            row.moment.tell(NoteKind.FAULT, "caption", f"no caption of {job.memory.event}: {given.problem}")
-            continue
-        text, placeholders = prompts.unsided(given.text)
-        record = assemble(job.memory, text, job.context, _ready(row, begun), placeholders)
-        state.counts["captions"] += 1
-        if record is None:
-            state.counts["captions_empty"] += 1
-            continue
-        if row.item is not None:
-            state.ledger.append(record)
-        row.moment.records.append(record)
+    """c_j of the jobs that are due, R_j into L_t: batch by batch, those of all matches side by side."""
+    while due := [(row, job) for row in rows for job in _due(mind, row)]:
+        asked = [
+            Asked(
+                memories=(job.memory.tokens.to(mind.device),),
+                prompt=mind.prompter.record(job.context),
+                max_tokens=mind.record.caption_tokens,
+            )
+            for _, job in due
+        ]
+        for (row, job), given in zip(due, mind.voice.say(asked), strict=True):
+            _insert(mind, row, job, given, begun)
+
+
+def _insert(mind: Mind, row: Row, job: CaptionJob, given: Given, begun: float) -> None:
+    """R_j of a caption that says something."""
+    state = row.state
+    if given.problem:
+        state.counts["captions_failed"] += 1
+        row.moment.tell(NoteKind.FAULT, "caption", f"no caption of {job.memory.event}: {given.problem}")
+        return
+    text, placeholders = mind.prompter.unsided(given.text)
+    record = assemble(job.memory, text, job.context, _ready(row, begun), placeholders)
+    state.counts["captions"] += 1
+    if record is None:
+        state.counts["captions_empty"] += 1
+        return
+    if row.item is not None:
+        state.ledger.append(record)
+    row.moment.records.append(record)
 
 
 def _due(mind: Mind, row: Row) -> list[CaptionJob]:
-    """The jobs whose captions are written now: all that are due, or, where the match is behind, none."""
+    """The next batch of captions that are due, or, where the match is behind, none."""
     queue, over = row.state.queue, row.item is None
     if row.given.captions is not None:
         return queue.take(row.given.captions)
     if row.stream.real and row.lag > mind.config.late_seconds and not over:
         return []
-    found: list[CaptionJob] = []
-    while batch := queue.due(row.cutoff, row.state.buffer, half_over=over):
-        found.extend(batch)
-    return found
+    return queue.due(row.cutoff, row.state.buffer, half_over=over)
 
 
 def _ready(row: Row, begun: float) -> MatchTime:
