@@ -11,22 +11,43 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from streamsoccer.domain import EVENT_SECONDS, LOCAL_EVENTS, LOCAL_SECONDS
 from streamsoccer.errors import StreamSoccerError, UsageError
 from streamsoccer.journal_reader import JournalReader
+from streamsoccer.journal_rows import Header
 from streamsoccer.outputs.rows import header_of, row_of
-from streamsoccer.outputs.sink import Layout, replace_file
+from streamsoccer.outputs.sink import (
+    CHARACTERS_A_SECOND,
+    LONGEST,
+    PATIENCE,
+    SHORTEST,
+    Layout,
+    replace_file,
+)
 
-__all__ = ["EMBEDDED_BYTES", "Film", "films_of", "page_of", "render", "write_page"]
+__all__ = [
+    "EMBEDDED_BYTES",
+    "Film",
+    "data_of",
+    "films_of",
+    "found_films",
+    "page_of",
+    "render",
+    "title_of",
+    "write_page",
+]
 
 EMBEDDED_BYTES = 8_000_000  # a film that is not near the page goes into it up to this size
-_SCRIPTS = ("match.js", "drawing.js", "panels.js", "page.js")
+_ALL = 10_000_000
+_SCRIPTS = ("match.js", "player.js", "drawing.js", "panels.js", "page.js")
 _TYPES = {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".mkv": "video/x-matroska"}
 
 
@@ -37,75 +58,92 @@ class Film:
     src: str
     halves: Mapping[int, float] = field(default_factory=lambda: {1: 0.0})
 
+    def state(self) -> dict[str, Any]:
+        return {"src": self.src, "halves": {str(half): at for half, at in self.halves.items()}}
+
 
 def render(data: Mapping[str, Any], title: str) -> str:
     """The page as HTML; `data` is what the script reads, see `page_of`."""
     script = "\n".join(_asset(name) for name in _SCRIPTS)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    style = _asset("page.css")
     policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
         "media-src 'self' file: data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
     )
     values = {
         "policy": policy,
         "title": _escaped(title),
-        "style": _asset("page.css"),
+        "style": f"<style>{style}</style>",
         "data": _in_script(data),
-        "script": script,
+        "script": f"<script>{script}</script>",
     }
-    page = _asset("page.html")
-    for name, value in values.items():
-        before, mark, after = page.partition(f"{{{{{name}}}}}")
-        if not mark:
-            raise AssertionError(f"page.html has no place for {name}")
-        page = before + value + after
-    return page
+    # the places are found in the template alone: what is put in may hold such marks itself
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: values[mark[1]], _asset("page.html"))
 
 
-def page_of(
-    reader: JournalReader, films: Sequence[Film] = (), *, live: bool = False, until: int | None = None
+def page_of(reader: JournalReader, films: Sequence[Film] = ()) -> dict[str, Any]:
+    """What the script reads of a journal as it stands: the match, its films, and all rows."""
+    rows = [row_of(each) for each in reader.since(0, limit=_ALL)]
+    return data_of(header_of(reader.header), films, rows)
+
+
+def data_of(
+    header: Mapping[str, Any], films: Sequence[Film], rows: Sequence[Mapping[str, Any]] = (), *, live: bool = False
 ) -> dict[str, Any]:
-    """What the script reads: the match, its films, and its rows so far; a live page asks for those after them."""
-    rows = [] if live else [row_of(each) for each in reader.since(0, limit=10_000_000)]
+    """The same from its parts; a live page asks its server for header, films and rows."""
     return {
-        "header": header_of(reader.header),
-        "films": [{"src": each.src, "halves": {str(half): at for half, at in each.halves.items()}} for each in films],
+        "header": header,
+        "films": [each.state() for each in films],
         "live": live,
-        "rows": rows if until is None else rows[:until],
+        "limits": {"window": LOCAL_SECONDS, "selected": LOCAL_EVENTS, "event": EVENT_SECONDS},
+        "caption": {"shortest": SHORTEST, "longest": LONGEST, "speed": CHARACTERS_A_SECOND, "patience": PATIENCE},
+        "rows": rows,
     }
 
 
-def films_of(reader: JournalReader, paths: Sequence[Path], out: Path) -> list[Film]:
-    """The films for a page at `out`: one for the whole match, or one a half in order."""
+def found_films(header: Header, near: Path) -> list[Path]:
+    """The films that a journal names, where they still are: the source itself, or files in the source's folder."""
+    names = list(dict.fromkeys(str(name) for _, (name, _) in sorted(header.films.items())))
+    for source in (Path(header.source), near / header.source):
+        if source.is_file():
+            return [source]
+        films = [source / name for name in names]
+        if films and all(each.is_file() for each in films):
+            return films
+    return []
+
+
+def films_of(reader: JournalReader, paths: Sequence[Path], link: Callable[[Path], str]) -> list[Film]:
+    """The films of a page, one for the whole match or one a half in order; `link` says where the browser gets each."""
     layout = Layout.of(reader.header)
-    halves = sorted({each.half for each in reader.steps()} | {1})
+    halves = sorted({each.half for each in reader.steps()} | set(layout.films)) or [1]
     if len(paths) > 1 and len(paths) != len(halves):
         raise UsageError(f"{len(paths)} films for {len(halves)} halves", remedy="give one film, or one for each half")
     for path in paths:
         if not path.is_file():
             raise UsageError("there is no such film", where=path)
+    starts = {half: layout.films[half][1] if half in layout.films else 0.0 for half in halves}
     if len(paths) == 1:
-        starts = {half: layout.films[half][1] if half in layout.films else 0.0 for half in halves}
-        if len(halves) > 1 and len({*starts.values()}) != len(halves):
+        if len(set(starts.values())) != len(halves):
             raise UsageError(
                 f"one film for {len(halves)} halves, and the journal does not say where they start in it",
                 where=paths[0],
                 remedy="give one film for each half: --film FIRST --film SECOND",
             )
-        return [Film(src=_source(paths[0], out), halves=starts)]
-    return [
-        Film(src=_source(path, out), halves={half: layout.films[half][1] if half in layout.films else 0.0})
-        for half, path in zip(halves, paths, strict=False)
-    ]
+        return [Film(src=link(paths[0]), halves=starts)]
+    return [Film(src=link(path), halves={half: starts[half]}) for half, path in zip(halves, paths, strict=False)]
 
 
-def write_page(journal: Path, out: Path, films: Sequence[Path] = ()) -> Path:
-    """The page of a journal as it stands; whatever was at `out` is replaced in one step."""
+def write_page(journal: Path, out: Path, films: Sequence[Path] | None = None) -> Path:
+    """The page of a journal as it stands; whatever was at `out` is replaced in one step.
+
+    Without `films` they are those that the journal names, if they are still there.
+    """
     with JournalReader(journal) as reader:
-        data = page_of(reader, films_of(reader, films, out))
-        header = reader.header
+        paths = found_films(reader.header, journal.parent) if films is None else films
+        data = page_of(reader, films_of(reader, paths, lambda film: _source(film, out)))
     out.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(out, render(data, title_of(data["header"]) or header.match).encode())
+    replace_file(out, render(data, title_of(data["header"])).encode())
     return out
 
 
@@ -130,6 +168,10 @@ def _source(film: Path, out: Path) -> str:
 
 def _asset(name: str) -> str:
     return files("streamsoccer.outputs").joinpath("web", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _escaped(text: str) -> str:

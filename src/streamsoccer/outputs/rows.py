@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamsoccer.journal_rows import (
@@ -46,7 +47,7 @@ def _values(row: Any) -> dict[str, Any]:
                 "from": row.active_start,
                 "transition": _short(row.transition),
                 "pending": row.pending,
-                "facts": dict(row.facts),
+                "facts": _facts(row.facts),
                 "timing": {name: _short(value) for name, value in row.timing.items()},
             }
         case Closure():
@@ -100,6 +101,7 @@ def _decided(row: Decided) -> dict[str, Any]:
         "gates": [[each.track.value, each.reason.value, each.reason.is_open, each.detail] for each in decision.gates],
     }
     if ranking is not None:
+        values["threshold"] = ranking.threshold
         values["ranking"] = [[name, round(score, 4)] for name, score in ranking.records]
         values["null"] = [round(ranking.null, 4), ranking.null_won]
     return values
@@ -113,6 +115,8 @@ def _line(row: Line) -> dict[str, Any]:
         "at": row.cutoff.seconds,
         "mode": row.track.value,
         "text": row.said or row.text,
+        "raw": row.text,
+        "names": [[each.token, each.side.value, each.name] for each in row.placeholders],
         "status": row.status.value,
         "reason": row.reason,
         "event": row.event,
@@ -132,6 +136,19 @@ def _line(row: Line) -> dict[str, Any]:
             for each in row.evidence
         ],
     }
+
+
+def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The score and the cards as they were known, home before away; nothing where no tally was kept."""
+    tally = facts.get("tally")
+    if tally:
+        return {
+            "score": [side["goals"] for side in tally],
+            "yellow": [side["yellow_cards"] for side in tally],
+            "red": [side["red_cards"] for side in tally],
+            "sure": bool(facts.get("sure")),
+        }
+    return {"score": list(facts["score"]), "sure": bool(facts.get("sure"))} if facts.get("score") else {}
 
 
 def _short(value: float | None) -> float | None:
