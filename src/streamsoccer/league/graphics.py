@@ -31,7 +31,8 @@ class Overlay:
         self._size = (width, height)
         # the height of the scoreboard: to be read, and with added time no wider than the picture
         self._unit = min(max(14, round(height * 0.054)), int(width / 12.5))
-        rng = stream(0, "league", fixture.world.value, fixture.league)
+        # whoever plays at home has the pictures made, and the same company makes them all season
+        rng = stream(0, "pictures", fixture.world.value, fixture.league, fixture.home.name)
         tones: tuple[RGB, ...] = ((20, 24, 60), (70, 10, 40), (8, 60, 70), (30, 30, 36), (16, 70, 40))
         self._tone = tones[int(rng.integers(len(tones)))]
         self._accent: RGB = ((240, 200, 40), (60, 220, 210), (240, 90, 60), (170, 220, 60))[int(rng.integers(4))]

@@ -23,7 +23,7 @@ from streamsoccer.league.world import fixture
 
 __all__ = ["VERSION", "Made", "Plan", "make", "parse_size", "parse_world"]
 
-VERSION = 1  # of the simulation: another number is another league
+VERSION = 2  # of the simulation: another number is another league
 NOTES = "league.json"
 _PART = ".part-"
 _LOCK = ".lock"

@@ -54,7 +54,7 @@ class Post:
 
 
 STATIONS: dict[Station, Post] = {
-    Station.MAIN: Post(place=(0.0, -66.0, 19.0), pan=(-0.62, 0.62), tilt=(0.17, 0.38), wide=1.22, still=1.5),
+    Station.MAIN: Post(place=(0.0, -66.0, 19.0), pan=(-0.78, 0.78), tilt=(0.17, 0.38), wide=1.22, still=1.5),
     Station.SIX_LEFT: Post(place=(-36.0, -60.0, 13.0), pan=(-0.6, 0.6), tilt=(0.1, 0.36), wide=1.4, still=1.8),
     Station.SIX_RIGHT: Post(place=(36.0, -60.0, 13.0), pan=(-0.6, 0.6), tilt=(0.1, 0.36), wide=1.4, still=1.8),
     Station.BEHIND_LEFT: Post(place=(-72.0, 4.0, 11.0), pan=(0.93, 2.21), tilt=(0.02, 0.58), wide=1.1, still=1.3),
@@ -158,9 +158,11 @@ def follow_play(trace: Trace) -> Track:
         ahead = max(-9.0, min(9.0, 0.75 * lead))
         aim = (max(-46.0, min(46.0, x + ahead)), max(-30.0, min(26.0, 0.72 * y - 1.0)), 0.0)
         depth = operator.distance((aim[0] * 0.9, aim[1], 0.0)) / 69.0
+        # the two corners below the camera: whoever is there and the goal do not go into a narrow picture
+        corner = max(0.0, min(1.0, (abs(x) - 38.0) / 10.0)) * max(0.0, min(1.0, (-y - 18.0) / 12.0))
         near_goal = max(0.0, min(1.0, (abs(x) - 24.0) / 18.0))
         zoom = 1.42 + 0.36 * near_goal + 0.34 * calm - min(0.16, 0.02 * max(0.0, z - 3.0))
-        rows.append(operator.turn(aim, zoom * (0.45 + 0.55 * depth)))
+        rows.append(operator.turn(aim, (zoom - 0.6 * corner) * (0.45 + 0.55 * depth)))
     return _track(Station.MAIN, 0, rows)
 
 

@@ -29,6 +29,10 @@ _K = DeedKind
 _BEFORE = 2.4  # steps before a frame that it still speaks for: half a second lies between frames
 _FLIGHT = 9  # steps that a shot may have been on its way when the clip begins
 _PICTURE = (384, 224)
+# Steps for which it stays plain what was: a ball that drops beyond the line, or comes in from a corner; a flag.
+_LINGERS = {
+    _K.BALL_OUT: 9, _K.CORNER: 9, _K.THROW_IN: 9, _K.GOAL_KICK: 9, _K.FREE_KICK: 9, _K.OFFSIDE: 30,
+}  # fmt: skip
 _RESTARTS = frozenset({_K.THROW_IN, _K.CORNER, _K.GOAL_KICK, _K.FREE_KICK, _K.PENALTY, _K.KICK_OFF})
 _CARDS = frozenset({_K.YELLOW, _K.SECOND_YELLOW, _K.RED})
 _UNSEEN = frozenset({_K.ADDED_TIME, _K.PERIOD_END, _K.INJURY})  # the board and the bodies tell, or nothing does
@@ -164,7 +168,7 @@ def _part(on_air: HalfOnAir, shot: Shot, run: list[float]) -> Part:
     if shot.kind is ShotKind.REPLAY:
         run = [shot.source + (each - shot.start) * shot.rate for each in run]
     low, high = run[0], run[-1]
-    found = [each for each in _beats(trace, low, high) if _in_picture(on_air, shot, each)]
+    found = [each for each in _beats(trace, low, high) if _in_picture(on_air, shot, each, high)]
     first, last = (min(int(each), trace.steps - 1) for each in (low, high))
     part = Part(
         shot=shot,
@@ -178,25 +182,31 @@ def _part(on_air: HalfOnAir, shot: Shot, run: list[float]) -> Part:
     return part if shot.kind is ShotKind.REPLAY else _with_state(trace, part, first, last)
 
 
-def _in_picture(on_air: HalfOnAir, shot: Shot, beat: Beat) -> bool:
-    """Whether the ball, or whoever tells of a beat, is inside the picture when it happens."""
+def _in_picture(on_air: HalfOnAir, shot: Shot, beat: Beat, high: float) -> bool:
+    """Whether the ball, or whoever tells of a beat, is inside the picture: as it happens, or still a little later."""
     trace = on_air.trace
-    step = min(beat.step + 1, trace.steps - 1)
-    if beat.kind is _K.OFFSIDE:
-        flags = [slot for slot in (23, 24) if trace.pose[step, slot] == Pose.FLAG]
-        points = [(*trace.people[step, slot].tolist(), 1.8) for slot in flags]
-    elif beat.kind in _CARDS:
-        points = [(*trace.people[step, 22].tolist(), 1.6)]
-    elif beat.kind is _K.SUBSTITUTION:
-        points = [(*FOURTH_PLACE, 1.6)]
-    else:
-        points = [tuple(trace.ball[min(beat.step, trace.steps - 1)].tolist())]
-    camera = on_air.track(shot, _PICTURE[1] / _PICTURE[0]).camera(float(beat.step), *_PICTURE)
-    for x, y, z in points:
-        across, down, depth = camera.see((x, y, z))
-        if depth > 0 and 4 <= across < _PICTURE[0] - 4 and 2 <= down < _PICTURE[1] - 2:
-            return True
+    track = on_air.track(shot, _PICTURE[1] / _PICTURE[0])
+    last = max(beat.step, min(math.floor(high), trace.steps - 1))
+    for step in range(beat.step, min(last, beat.step + _LINGERS.get(beat.kind, 0)) + 1, 3):
+        camera = track.camera(float(step), *_PICTURE)
+        for x, y, z in _tellers(trace, beat.kind, step):
+            across, down, depth = camera.see((x, y, z))
+            if depth > 0 and 4 <= across < _PICTURE[0] - 4 and 2 <= down < _PICTURE[1] - 2:
+                return True
     return False
+
+
+def _tellers(trace: Trace, kind: DeedKind, step: int) -> list[tuple[float, float, float]]:
+    """What must be seen to know of something: the flag, the card, the board, or the ball."""
+    after = min(step + 1, trace.steps - 1)
+    if kind is _K.OFFSIDE:
+        flags = [slot for slot in (23, 24) if trace.pose[after, slot] == Pose.FLAG]
+        return [(*trace.people[after, slot].tolist(), 1.8) for slot in flags]
+    if kind in _CARDS:
+        return [(*trace.people[after, 22].tolist(), 1.6)]
+    if kind is _K.SUBSTITUTION:
+        return [(*FOURTH_PLACE, 1.6)]
+    return [tuple(trace.ball[min(step, trace.steps - 1)].tolist())]
 
 
 # --- what happens ----------------------------------------------------------------------------------------------------
