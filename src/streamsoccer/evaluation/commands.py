@@ -16,7 +16,6 @@ __all__ = ["add_commands"]
 _Data = Annotated[Path, typer.Argument(help="The folder of a build: clips, events, records, samples.")]
 _Cache = Annotated[Path, typer.Argument(help="The memory cache of that build.")]
 _SplitName = Annotated[str, typer.Option("--split", metavar="train|validation|test", help="Which matches.")]
-_Device = Annotated[str, typer.Option(metavar="cpu|cuda", help="Where the model runs.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON: numbers under their names.")]
 _Replicates = Annotated[int, typer.Option(help="Bootstrap replicates.")]
 _Seed = Annotated[int, typer.Option(help="Bootstrap seed.")]
@@ -60,7 +59,7 @@ def frontend(
     ] = None,
     split: _SplitName = "test",
     sweep: Annotated[bool, typer.Option(help="Choose the threshold on validation matches.")] = True,
-    device: _Device = "cpu",
+    device: _AnyDevice = "auto",
     replicates: _Replicates = 10_000,
     seed: _Seed = 0,
     as_json: _Json = False,
@@ -74,7 +73,7 @@ def frontend(
         model=model,
         split=parse_split(split),
         sweep=sweep,
-        device=device,
+        device=_device(device),
         replicates=replicates,
         seed=seed,
     )

@@ -176,7 +176,7 @@ def _seed(course: Course, out: Path, seed: int) -> list[Job]:
             name=f"{name}-sweep",
             command=(
                 *("evaluate", "frontend", str(out / "data"), str(here / "watch"), "--split", "validation", "--json"),
-                *("--model", str(here / "memory"), "--device", "cuda", "--replicates", "100"),
+                *("--model", str(here / "memory"), "--replicates", "100"),
             ),
             needs=(f"{name}-watch",),
             save=str(here / "sweep.json"),
