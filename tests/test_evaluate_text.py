@@ -80,6 +80,26 @@ def test_the_same_rows_give_the_same_numbers_in_every_form(run: Run, tmp_path: P
     assert report["details"]["columns"] == {"prediction": "predicted_res_0", "reference": ["anonymized"]}
 
 
+@pytest.mark.parametrize(("name", "sign"), [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", "\t"), ("t.tsv", ",")])
+def test_cells_may_be_parted_by_other_signs(run: Run, tmp_path: Path, name: str, sign: str) -> None:
+    items = [item | {"predicted_res_0": f"{item['predicted_res_0']}, so; far"} for item in rows()]
+    same = write_csv(tmp_path / "same.csv", items)
+    with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(items[0]), delimiter=sign)
+        writer.writeheader()
+        writer.writerows(items)
+    told = [json.loads(run(path, "--json")[1]) for path in (tmp_path / name, same)]
+    assert told[0]["cider"] == told[1]["cider"] and told[0]["n"] == 40
+
+
+def test_row_numbers_without_a_name_are_a_column_like_others(run: Run, tmp_path: Path) -> None:
+    lines = write_csv(tmp_path / "t.csv", rows()).read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "pandas.csv"
+    path.write_text("\n".join(f"{i - 1 if i else ''},{line}" for i, line in enumerate(lines)), encoding="utf-8")
+    assert json.loads(run(path, "--json")[1])["n"] == 40
+    assert "with one of: column 1, game" in run(path, "--prediction", "nothing")[2]
+
+
 def test_text_output_names_convention_coverage_scorer_and_absence(run: Run, tmp_path: Path) -> None:
     items = rows()
     items[3]["predicted_res_0"] = ""
@@ -206,9 +226,9 @@ def test_columns_that_are_unclear_are_an_error_with_the_choice(
         ("t.csv", b"prediction,reference\na,b\n\na,b,c\n", "t.csv:4: 3 cells under a header of 2"),
         ("t.csv", b'prediction,reference\n"a\nb",b\na\n', "t.csv:4: 1 cells under a header of 2"),
         ("t.csv", b'prediction,reference\na,"b\n', "t.csv:2: broken CSV"),
-        ("t.csv", b"prediction,prediction\na,b\n", "t.csv:1: the header has a blank or repeated"),
+        ("t.csv", b"prediction,prediction\na,b\n", "t.csv:1: the header names prediction more than once"),
         ("t.csv", b"prediction,reference\na,\n", "t.csv:2: the reference"),
-        ("t.tsv", b"prediction\treference\n", "neither .jsonl, .json nor .csv"),
+        ("t.txt", b"prediction\treference\n", "ends in none of .jsonl, .json, .csv, .tsv"),
     ],
 )
 def test_a_broken_table_is_an_error_that_names_the_place(

@@ -17,11 +17,12 @@ __all__ = ["HALF", "ID", "MATCH", "PREDICTION", "REFERENCE", "PredictionTable", 
 
 # Column names in use: MatchTime, UniSoccer, SoccerNet-Caption, COCO-like dumps and ours. Compared in lower case.
 _PREDICTION = re.compile(
-    r"predictions?|predicted(_text|_caption|_commentary)?|predicted_res(_\d+)?|temp_res_text|pred(_text|_caption)?|hypothes[ie]s"
-    r"|hyp|candidate|generated(_text|_caption)?|output|response|commentary|comment"
+    r"predictions?|(pred|predicted|generated|predicted_res)(_text|_caption|_commentary|_\d+)?|temp_res_text|hypothes[ie]s|hyp"
+    r"|candidate|(model_)?output|response|commentary|comment"
 )
 _REFERENCE = re.compile(
-    r"references?|refs?|reference_text|anonymized|ground_?truth|gt|gold|target|comments_text_anonymized|comments_text"
+    r"references|refs|(reference|ref|ground_?truth|gt|gold|target)(_text|_caption|_commentary)?|anonymized"
+    r"|comments_text_anonymized|comments_text"
 )
 _MATCH = re.compile(r"match(_?id)?|game(_?id)?|urllocal")
 _HALF = re.compile(r"half|period")
@@ -59,10 +60,14 @@ class PredictionTable:
     @classmethod
     def read(cls, path: Path) -> PredictionTable:
         """Read the whole file; anything that is not a table is an error that names the line."""
-        readers = {".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json, ".csv": _read_csv}
+        readers = {
+            ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json, ".csv": _read_csv, ".tsv": _read_csv,
+        }  # fmt: skip
         if (reader := readers.get(path.suffix.lower())) is None:
             raise UsageError(
-                f"{path.name} is neither .jsonl, .json nor .csv", where=path, remedy="name the file by what it holds"
+                "the name ends in none of .jsonl, .json, .csv, .tsv",
+                where=path,
+                remedy="name the file by what it holds",
             )
         try:
             text = path.read_bytes().decode("utf-8-sig")
@@ -185,7 +190,7 @@ def _object(item: Any, where: str) -> Mapping[str, Any]:
 
 
 def _read_csv(text: str, path: Path) -> Rows:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, path), strict=True)
     header: list[str] = []
     rows: list[Mapping[str, Any]] = []
     lines: list[int] = []
@@ -195,14 +200,15 @@ def _read_csv(text: str, path: Path) -> Rows:
             if not cells:  # a blank line
                 pass
             elif not header:
-                header = cells
-                if len(set(header)) < len(header) or "" in header:
-                    raise DataError("the header has a blank or repeated column name", where=f"{path}:{start}")
+                # A table saved together with its row numbers, as pandas does, has no name for them.
+                header = [name or f"column {place}" for place, name in enumerate(cells, start=1)]
+                if repeated := sorted({name for name in header if header.count(name) > 1}):
+                    raise DataError(f"the header names {', '.join(repeated)} more than once", where=f"{path}:{start}")
             elif len(cells) != len(header):
                 raise DataError(
                     f"{len(cells)} cells under a header of {len(header)}",
                     where=f"{path}:{start}",
-                    remedy="quote cells that hold a comma",
+                    remedy="quote cells that hold the sign between cells",
                 )
             else:
                 rows.append(dict(zip(header, cells, strict=True)))
@@ -211,6 +217,13 @@ def _read_csv(text: str, path: Path) -> Rows:
     except csv.Error as error:
         raise DataError(f"broken CSV: {error}", where=f"{path}:{start}") from error
     return rows, lines
+
+
+def _delimiter(text: str, path: Path) -> str:
+    """The sign that the header holds: the one its file's name promises, else the next."""
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    signs = "\t,;" if path.suffix.lower() == ".tsv" else ",\t;"
+    return next((sign for sign in signs if sign in header), ",")
 
 
 def _prediction(value: Any, where: str, column: str) -> str | None:
