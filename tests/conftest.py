@@ -1,9 +1,15 @@
 """What all tests share: where the real annotation files are, if they are here."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from streamsoccer.mind import Mind
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -18,3 +24,22 @@ def soccernet() -> Path:
             "real SoccerNet annotations are not here: put them in ../shared/data/soccernet, or set STREAMSOCCER_SHARED"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random model with all parts, as `--model` takes it."""
+    pytest.importorskip("torch")
+    from streamsoccer.testing.model import tiny_model
+
+    return tiny_model(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def mind(tiny_folder: Path) -> Mind:
+    """That model, ready to run; nobody changes it."""
+    from streamsoccer.checkpoint import from_pretrained
+    from streamsoccer.mind import Mind
+    from streamsoccer.runtime import RuntimeConfig
+
+    return Mind(from_pretrained(tiny_folder), RuntimeConfig(repeat=True))  # babble repeats itself
