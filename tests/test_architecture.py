@@ -20,6 +20,7 @@ HEAVY = {
     "peft",
     "accelerate",
     "starlette",
+    "uvicorn",
     "pycocoevalcap",
     "bert_score",
 }
@@ -29,6 +30,7 @@ MEETING_POINTS = {"cli.py", "commands.py"}  # where source, model, journal and o
 MAY_IMPORT: dict[str, set[str]] = {
     "testing": {"sources"},
     "evaluation": {"data", "training"},  # it scores what stage 1 keeps in the memory cache
+    "server": {"outputs"},  # the page and its rows
     "training": {"data", "sources"},  # manifests, token caches and packs
     # Its statistics are compared by the eventizer (see test_only_statistics_of_the_league_read_data), and it writes
     # packs of clips where SoccerNet has videos.

@@ -204,6 +204,42 @@ def why(
             typer.echo(line)
 
 
+@app.command()
+def page(
+    journal: Annotated[Path, typer.Argument(help="A match's journal, or the folder that `run` wrote it to.")],
+    film: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="The film, or one a half in order.  [the source]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Where to write.  [beside the journal]")] = None,
+) -> None:
+    """Make one self-contained page of a match: film, timeline, what was known when, and why each line was said."""
+    from streamsoccer.outputs.page import journal_in, write_page
+
+    found = journal_in(journal)
+    made = write_page(found, out or found.with_name("page.html"), film)
+    typer.echo(f"{made}")
+
+
+@app.command()
+def watch(
+    journal: Annotated[Path, typer.Argument(help="A match's journal, or the folder that `run` writes it to.")],
+    film: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="The film, or one a half in order.  [the source]")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8400,
+    host: Annotated[
+        str, typer.Option(help="Who may connect: 127.0.0.1 is this machine, 0.0.0.0 anybody.")
+    ] = "127.0.0.1",
+) -> None:
+    """Show a match in the browser while it runs, from its journal; it may also start later, or be over."""
+    from streamsoccer.outputs.page import journal_in
+    from streamsoccer.server.app import make_app, serve
+
+    found = journal_in(journal)
+    app = make_app(found, film, host=host)
+    serve(app, host, port, ready=lambda address: typer.echo(f"{found} at {address} (Ctrl-C ends this, not the match)"))
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 
 

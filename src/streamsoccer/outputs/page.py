@@ -39,6 +39,7 @@ __all__ = [
     "data_of",
     "films_of",
     "found_films",
+    "journal_in",
     "page_of",
     "render",
     "title_of",
@@ -99,6 +100,11 @@ def data_of(
         "caption": {"shortest": SHORTEST, "longest": LONGEST, "speed": CHARACTERS_A_SECOND, "patience": PATIENCE},
         "rows": rows,
     }
+
+
+def journal_in(path: Path) -> Path:
+    """The journal that is meant by its own name or by that of the folder which it stands in, or will stand in."""
+    return path if path.suffix == ".journal" or path.is_file() else path / "match.journal"
 
 
 def found_films(header: Header, near: Path) -> list[Path]:

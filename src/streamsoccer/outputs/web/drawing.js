@@ -71,11 +71,11 @@ class Belt {
   }
 
   get back() {
-    return this.width < 560 ? 120 : 180;
+    return this.width < 560 ? 75 : 120;
   }
 
   get ahead() {
-    return this.width < 560 ? 30 : 45;
+    return this.width < 560 ? 20 : 30;
   }
 
   /** Makes the parts of a half anew; they are few hundred, and this is rare. */

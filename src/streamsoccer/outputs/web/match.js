@@ -16,9 +16,9 @@ const TYPES = {
 };
 const MODES = { current: "Event", recent: "Recent", historical: "Earlier" };
 const MODES_TOLD = {
-  current: "about the event that has just closed",
-  recent: "about the last minutes",
-  historical: "with something from earlier in the half",
+  current: "of the event that has just closed",
+  recent: "of the last minutes",
+  historical: "of something earlier in the half",
 };
 const CLOSED_BY = {
   learned: "closed by the transition model",
@@ -230,8 +230,10 @@ function gateWords(reason, detail, threshold) {
   const [have, need] = detail.split(" of ");
   const seconds = (text) => duration(parseFloat(text));
   const wait = () => seconds(String(Math.max(0, parseFloat(need) - parseFloat(have))));
-  const named = (text) =>
-    text.split(", ").map((each) => (TYPES[each] || actionName(each)).toLowerCase()).join(", ");
+  const named = (text) => {
+    const [type, ...actions] = text.split(", ");
+    return (actions.length ? actions.map(actionName).join(", ") : TYPES[type] || type).toLowerCase();
+  };
   switch (reason) {
     case "salient_event":
       return `an event worth telling has just closed: ${named(detail)}`;
@@ -263,7 +265,7 @@ function gateWords(reason, detail, threshold) {
     case "no_candidate":
       return detail === "none eligible" ? "no record is old enough to recall" : "records were not ranked";
     case "low_score":
-      return `no record fits well enough: ${parseFloat(have).toFixed(2)}, and ${need} is asked for`;
+      return `no record fits well enough: ${parseFloat(have).toFixed(2).replace("-", "−")}, and ${need} is asked for`;
     case "speaking":
       return `a sentence was said ${seconds(have)} ago`;
     default:

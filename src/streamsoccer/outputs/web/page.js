@@ -10,7 +10,7 @@ const track = video.addTextTrack("captions", "Commentary", "en");
 const items = new Map(); // a line's ID to its place in the list
 const view = { half: 0, key: "", picked: null, open: null, seconds: -1, stale: true, end: 0, filmed: -2 };
 const voice = { on: false };
-const live = { on: data.live, following: data.live, connected: false, heard: 0, sought: 0, waiting: data.live };
+const live = { on: data.live, following: data.live, connected: false, heard: 0, sought: 0, waiting: data.live, last: "", problem: "", unfilmed: "" };
 
 // --- what stands there from the start ---
 
@@ -33,12 +33,11 @@ function showScore(step) {
 }
 
 function showNotices() {
-  const notices = match.notes.filter((each) => each.kind === "notice" && each.code !== "over");
-  $("trouble").hidden = notices.length === 0;
-  if (notices.length) {
-    const more = notices.length > 1 ? ` (and ${notices.length - 1} more, below the commentary)` : "";
-    $("trouble").textContent = notices[0].text + more;
-  }
+  const told = match.notes.filter((each) => each.kind === "notice" && each.code !== "over").map((each) => each.text);
+  told.unshift(...[live.problem, live.unfilmed].filter(Boolean));
+  const more = told.length > 1 ? ` (and ${told.length - 1} more, below the commentary)` : "";
+  $("trouble").hidden = told.length === 0;
+  $("trouble").textContent = told.length ? told[0] + more : "";
 }
 
 function showLines() {
@@ -308,24 +307,47 @@ function showLive() {
 }
 
 function connect() {
-  const source = new EventSource("rows");
+  const source = new EventSource(`rows?last=${live.last}`);
+  const heard = (name, what) =>
+    source.addEventListener(name, (event) => {
+      live.told = performance.now();
+      if (event.lastEventId) live.last = event.lastEventId;
+      what(event.data === undefined ? null : JSON.parse(event.data));
+    });
+  live.told = performance.now();
+  live.source = source;
   source.addEventListener("open", () => {
     live.connected = true;
+    live.told = performance.now();
     showLive();
   });
   source.addEventListener("error", () => {
     live.connected = false;
     showLive();
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2000);
   });
-  source.addEventListener("match", (event) => {
-    const told = JSON.parse(event.data);
+  heard("match", (told) => {
     match.header = told.header;
     data.films.splice(0, data.films.length, ...told.films);
+    live.unfilmed = told.problem;
     showHeader();
+    showNotices();
   });
-  source.addEventListener("rows", (event) => take(JSON.parse(event.data)));
-  source.addEventListener("another", () => location.reload());
+  heard("rows", take);
+  heard("problem", (text) => {
+    live.problem = text;
+    showNotices();
+  });
+  heard("alive", () => {});
+  heard("another", () => location.reload());
+}
+
+/** A connection that died without a word (a machine that slept) is given up for a new one. */
+function checkConnection() {
+  if (live.source.readyState !== EventSource.OPEN || performance.now() - live.told < 25000) return;
+  live.source.close();
+  live.connected = false;
+  connect();
 }
 
 function goLive() {
@@ -477,7 +499,10 @@ redraw();
 player.go(match.numbers[0] || 1, 0);
 if (live.on) {
   connect();
-  setInterval(showLive, 1000);
+  setInterval(() => {
+    checkConnection();
+    showLive();
+  }, 1000);
   showLive();
 }
 showPlaying();

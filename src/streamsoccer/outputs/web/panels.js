@@ -193,7 +193,8 @@ function namesOf(match, line) {
   if (!line.raw || line.raw === line.text) return null;
   const told = line.names.map(([token, side, name]) => {
     const whose = sideName(side, match.header);
-    return make("span", { class: "name" }, tokens(token), ` ${name || (whose ? `${whose}, no name known` : "no side and no name known")}`);
+    const known = name || (token === "[TEAM]" ? whose : whose && `${whose}, no name known`);
+    return make("span", { class: "name" }, tokens(token), ` ${known || "not known"}`);
   });
   return make("div", { class: "names" }, make("p", { class: "raw", dir: "auto" }, tokens(line.raw)), ...told);
 }
