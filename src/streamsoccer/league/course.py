@@ -17,7 +17,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -362,7 +362,10 @@ def run_course(
     told: Callable[[str], None] = lambda line: None,
     clock: Clock | None = None,
 ) -> bool:
-    """Run what can be run for so many seconds; says whether all is done. A job that fails ends the leg, and is told."""
+    """Run what can be run for so many seconds; says whether all is done.
+
+    A job that fails holds up those that need it and no others; at the end of the leg it is an error.
+    """
     clock = clock or WallClock()
     begun = clock.now()
     for name in ("logs", "done", "recipes"):
@@ -370,6 +373,7 @@ def run_course(
     jobs = _wanted(jobs_of(course, out), only)
     done = {job.name for job in jobs if (out / "done" / job.name).is_file()}
     running: list[_Running] = []
+    failed: dict[str, DataError] = {}
 
     def left() -> float:
         return float("inf") if seconds is None else seconds - (clock.now() - begun)
@@ -381,7 +385,7 @@ def run_course(
 
     try:
         while len(done) < len(jobs) and left() > _GRACE:
-            for job in _ready(jobs, done, [each.job for each in running], course.together):
+            for job in _ready(jobs, done, failed, [each.job for each in running], course.together):
                 if job.call is not None:
                     job.call()
                     finish(job, 0.0)
@@ -390,9 +394,13 @@ def run_course(
                     told(f"{clock.now() - begun:6.0f} s  {job.name}")
             for each in [each for each in running if each.process.poll() is not None]:
                 running.remove(each)
-                if _whole(each, out):
-                    finish(each.job, clock.now() - each.begun)
-            if not running and not _ready(jobs, done, [], course.together):
+                try:
+                    if _whole(each, out):
+                        finish(each.job, clock.now() - each.begun)
+                except DataError as error:
+                    failed[each.job.name] = error
+                    told(f"{clock.now() - begun:6.0f} s  {each.job.name} FAILED")
+            if not running and not _ready(jobs, done, failed, [], course.together):
                 break
             clock.wait(_LOOK)
     finally:
@@ -400,6 +408,8 @@ def run_course(
     for each in running:
         if each.job.legs and each.process.returncode == 0 and _whole(each, out):
             finish(each.job, clock.now() - each.begun)
+    if failed:
+        raise next(iter(failed.values()))
     return len(done) == len(jobs)
 
 
@@ -417,13 +427,15 @@ def _wanted(jobs: Sequence[Job], only: Sequence[str]) -> list[Job]:
     return [job for job in jobs if job.name in wanted]
 
 
-def _ready(jobs: Sequence[Job], done: set[str], running: Sequence[Job], together: int) -> list[Job]:
+def _ready(
+    jobs: Sequence[Job], done: set[str], failed: Collection[str], running: Sequence[Job], together: int
+) -> list[Job]:
     """What may start now; a job that wants the GPU for itself waits for no league, which needs none."""
     busy = {job.name for job in running}
     heavy = [job for job in running if not job.name.startswith("league-")]
     found: list[Job] = []
     for job in jobs:
-        if job.name in done or job.name in busy or not set(job.needs) <= done:
+        if job.name in done or job.name in busy or job.name in failed or not set(job.needs) <= done:
             continue
         if len(running) + len(found) >= together or (any(each.alone for each in heavy) and not _light(job)):
             continue

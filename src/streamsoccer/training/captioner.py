@@ -139,20 +139,25 @@ def layout(backbone: Backbone, clips: int, width: int, height: int) -> Layout:
 
 
 class Captioner(nn.Module):
-    """The backbone as it is trained. Everything that is compiled on a GPU is in `see` and `think`."""
+    """The backbone as it is trained. A layer of each kind is what is compiled: all layers share that code."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
         self.tower: Any = model.model.visual
         self.text: Any = model.model.language_model
-        self._see: Callable[..., Any] = self._forward_tower
-        self._think: Callable[..., Any] = self._forward_text
+        self._fused: tuple[Callable[..., Tensor], Callable[..., Tensor]] = (_block, _layer)
 
     def compile_parts(self) -> None:
-        """Fuse what lies between the matrix products: for a GPU, where a step would else wait for memory."""
-        self._see = torch.compile(self._forward_tower, dynamic=False)
-        self._think = torch.compile(self._forward_text, dynamic=False)
+        """Fuse what lies between the matrix products: for a GPU, where a step would else wait for memory.
+
+        What needs no gradients stays as it is: a look now and then is not worth the time that compiling takes.
+        """
+        self._fused = (torch.compile(_block, dynamic=False), torch.compile(_layer, dynamic=False))
+
+    @property
+    def _parts(self) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+        return self._fused if torch.is_grad_enabled() else (_block, _layer)
 
     # --- pictures -----------------------------------------------------------------------------------------------------
 
@@ -160,7 +165,7 @@ class Captioner(nn.Module):
         """Frames [B, T, 3, H, W], 0 to 255, to V_t [B, N, D] and, where asked, the DeepStack feature of that shape."""
         high, wide = pixels.shape[-2] // PATCH, pixels.shape[-1] // PATCH
         patches = _in_step(_patches(pixels))
-        found, feature = self._see(patches, self._places(high, wide), *self._turns(high, wide), deep)
+        found, feature = self._forward_tower(patches, self._places(high, wide), *self._turns(high, wide), deep)
         rows = pixels.shape[0]
         shaped = found.view(rows, -1, found.shape[-1])
         return shaped, None if feature is None else feature.view_as(shaped)
@@ -181,19 +186,12 @@ class Captioner(nn.Module):
     def _forward_tower(
         self, patches: Tensor, places: Tensor, cos: Tensor, sin: Tensor, deep: bool
     ) -> tuple[Tensor, Tensor | None]:
-        tower = self.tower
-        grids, count, _ = patches.shape
+        tower, (block, _) = self.tower, self._parts
         kernel = tower.patch_embed.proj
         hidden = F.linear(patches, kernel.weight.flatten(1), kernel.bias) + places.to(patches.dtype)
         feature: Tensor | None = None
-        for index, block in enumerate(tower.blocks):
-            attention = block.attn
-            mixed = attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1)
-            query, key, value = mixed.permute(2, 0, 3, 1, 4)
-            query, key = _turn(query, cos, sin), _turn(key, cos, sin)
-            mixed = F.scaled_dot_product_attention(query, key, value, scale=attention.scaling)
-            hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
-            hidden = hidden + block.mlp(block.norm2(hidden))
+        for index, each in enumerate(tower.blocks):
+            hidden = block(each, hidden, cos, sin)
             if deep and index == tower.deepstack_visual_indexes[0]:
                 feature = tower.deepstack_merger_list[0](hidden.flatten(0, 1))
         return tower.merger(hidden.flatten(0, 1)), feature
@@ -203,20 +201,10 @@ class Captioner(nn.Module):
     def _forward_text(
         self, hidden: Tensor, cos: Tensor, sin: Tensor, places: Tensor | None, feature: Tensor | None
     ) -> Tensor:
-        rows, count, _ = hidden.shape
         groups = self.text.config.num_attention_heads // self.text.config.num_key_value_heads
-        for index, layer in enumerate(self.text.layers):
-            attention = layer.self_attn
-            normed = layer.input_layernorm(hidden)
-            query, key, value = (
-                each(normed).view(rows, count, -1, attention.head_dim).transpose(1, 2)
-                for each in (attention.q_proj, attention.k_proj, attention.v_proj)
-            )
-            query, key = _turn(attention.q_norm(query), cos, sin), _turn(attention.k_norm(key), cos, sin)
-            key, value = (each.repeat_interleave(groups, dim=1) for each in (key, value))
-            mixed = F.scaled_dot_product_attention(query, key, value.to(query.dtype), is_causal=True)
-            hidden = hidden + attention.o_proj(mixed.transpose(1, 2).reshape(rows, count, -1))
-            hidden = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
+        _, layer = self._parts
+        for index, each in enumerate(self.text.layers):
+            hidden = layer(each, hidden, cos, sin, groups)
             if index == 0 and feature is not None and places is not None:
                 hidden = hidden.index_add(1, places, feature.to(hidden.dtype))
         out: Tensor = self.text.norm(hidden)
@@ -227,7 +215,7 @@ class Captioner(nn.Module):
     ) -> Tensor:
         """Embeddings [B, L, D] of rows with the same positions [3, L] to the last layer's output."""
         cos, sin = self.text.rotary_emb(embeddings.float(), positions[:, None])
-        return self._think(embeddings, cos[0], sin[0], places, feature)  # type: ignore[no-any-return]
+        return self._forward_text(embeddings, cos[0], sin[0], places, feature)
 
     # --- losses -------------------------------------------------------------------------------------------------------
 
@@ -279,6 +267,36 @@ class Captioner(nn.Module):
                 break
         rows: Sequence[list[int]] = words.tolist()
         return [row[: row.index(end)] if end in row else row for row in rows]
+
+
+def _block(block: Any, hidden: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """A layer of the tower on grids [G, P, D]."""
+    grids, count, _ = hidden.shape
+    attention = block.attn
+    mixed = attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1)
+    query, key, value = mixed.permute(2, 0, 3, 1, 4)
+    query, key = _turn(query, cos, sin), _turn(key, cos, sin)
+    mixed = F.scaled_dot_product_attention(query, key, value, scale=attention.scaling)
+    hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
+    out: Tensor = hidden + block.mlp(block.norm2(hidden))
+    return out
+
+
+def _layer(layer: Any, hidden: Tensor, cos: Tensor, sin: Tensor, groups: int) -> Tensor:
+    """A layer of the language model on rows [B, L, D]; `groups` heads share a key."""
+    rows, count, _ = hidden.shape
+    attention = layer.self_attn
+    normed = layer.input_layernorm(hidden)
+    query, key, value = (
+        each(normed).view(rows, count, -1, attention.head_dim).transpose(1, 2)
+        for each in (attention.q_proj, attention.k_proj, attention.v_proj)
+    )
+    query, key = _turn(attention.q_norm(query), cos, sin), _turn(attention.k_norm(key), cos, sin)
+    key, value = (each.repeat_interleave(groups, dim=1) for each in (key, value))
+    mixed = F.scaled_dot_product_attention(query, key, value.to(query.dtype), is_causal=True)
+    hidden = hidden + attention.o_proj(mixed.transpose(1, 2).reshape(rows, count, -1))
+    out: Tensor = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
+    return out
 
 
 def _in_step(x: Tensor) -> Tensor:

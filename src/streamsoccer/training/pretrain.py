@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streamsoccer.backbone import Backbone, BackboneConfig, load_backbone, load_random
+from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.clock import Clock, WallClock
 from streamsoccer.config import from_mapping, load_yaml, to_mapping
 from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
@@ -252,9 +253,11 @@ class _Run:
         store = FrameStore(recipe.store, recipe.width, recipe.height, longest, self.device)
         found: dict[str, float] = {}
         sums: list[dict[str, Tensor]] = []
-        first, begun = self.step, self.clock.now()
         with library:
+            if self.device.type == "cuda" and recipe.compile:
+                self._warm()
             self._fill(library, store)
+            first, begun = self.step, self.clock.now()
             while self.step < end and not self._late():
                 self._feed(library, store)
                 sums.append(self._one(store))
@@ -297,6 +300,23 @@ class _Run:
                 store.put(each)
         if not store.filled:
             raise DataError("no clip with a caption came in time", where=library.root)
+
+    def _warm(self) -> None:
+        """Compile for the shapes that steps will have, while the first clips are perhaps still being made."""
+        recipe, begun = self.recipe, self.clock.now()
+        for in_row in sorted(set(recipe.clips_in_row)):
+            rows = max(1, recipe.batch // in_row)
+            shape = (rows, in_row, FRAMES_PER_CLIP, 3, recipe.height, recipe.width)
+            words = torch.zeros(rows, in_row * recipe.words, dtype=torch.long, device=self.device)
+            ids, targets = self.lines.batch(recipe.text_rows, np.random.default_rng(0), self.device)
+            with self._autocast():
+                pixels = torch.zeros(shape, dtype=self._compute, device=self.device)
+                loss, _ = self.captioner.caption_loss(pixels, words, self.layouts[in_row])
+                loss = loss + self.captioner.text_loss(ids, targets)[0]
+            loss.backward()
+        for each in self.captioner.parameters():
+            each.grad = None
+        self.told(f"compiled in {self.clock.now() - begun:.0f} s")
 
     def _feed(self, library: Library, store: FrameStore) -> None:
         if self.recipe.grows and self.step % self.recipe.look_every == 0:
