@@ -242,17 +242,19 @@ def score_replay(
     book = None if truth is None else TruthBook(truth)
     cells: list[Cell] = []
     asked: dict[str, tuple[str, ...]] = {}
+    read = {}
+    for key, path in files.items():  # all of them, before the first is scored
+        read[key] = _by_track(read_predictions(path))
+        _complete(path, read[key], header, asked)
     with TextScorer(metrics=metrics) as scorer:
-        for (condition, change), path in files.items():
-            by_track = _by_track(read_predictions(path))
-            _complete(path, by_track, header, asked)
+        for (condition, change), by_track in read.items():
             for lines in by_track.values():
                 cells.append(
                     score_rows(
                         lines, scorer, condition=condition, change=change, book=book, replicates=replicates, seed=seed
                     )
                 )
-            progress(f"{path} scored")
+            progress(f"{files[condition, change]} scored")
     return ReplayScores(
         folder=folder,
         header=header,
