@@ -61,6 +61,7 @@ class Course:
     growth: tuple[int, ...] = ()  # numbers of training matches, for the curve
     samples: int = 0  # of the test matches that each track is asked for; 0: all
     together: int = 12  # jobs at once
+    encoders: int = 4  # of the matches' clips, side by side
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
@@ -140,13 +141,23 @@ def _backbone(course: Course, out: Path) -> list[Job]:
         alone=True,
     )
     stages = _stages(course, out, "stages", 0)
-    encode = Job(
-        name="tokens",
-        command=("encode", str(out / "matches"), str(out / "tokens"), "--recipe", str(stages)),
-        needs=("backbone", "matches"),
-        alone=True,
-    )
-    return [words, train, encode]
+    plan = course.matches
+    matches = plan.train + plan.validation + plan.test
+    count = max(1, min(course.encoders, matches))
+    encode = [
+        Job(
+            name=f"tokens-{each}",
+            command=(
+                *("encode", str(out / "matches"), str(out / "tokens"), "--recipe", str(stages)),
+                *("--matches", f"{matches * each // count}:{matches * (each + 1) // count}"),
+                *("--workers", str(max(1, plan.workers // count))),
+            ),
+            needs=("backbone", "matches"),
+        )
+        for each in range(count)
+    ]
+    whole = Job(name="tokens", call=lambda: None, needs=tuple(each.name for each in encode))
+    return [words, train, *encode, whole]
 
 
 def _seed(course: Course, out: Path, seed: int) -> list[Job]:

@@ -59,10 +59,14 @@ def write_memory_cache(
     tokens: VisualTokens,
     halves: Sequence[Half],
     *,
-    streams: int = 8,
+    streams: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
-    """Run the encoder over the halves that are not there yet, several side by side; says how many that were."""
+    """Run the encoder over the halves that are not there yet, several side by side; says how many that were.
+
+    A GPU waits for each clip's launches, however many halves share them: there, 64 go side by side.
+    """
+    streams = streams or (64 if encoder.adapter.queries.is_cuda else 8)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / HEADER
     made = {name: getattr(header, name) for name in header.__slots__}
