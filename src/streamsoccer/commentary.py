@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from streamsoccer.language import Prompt
 
-__all__ = ["ActiveMemory", "Context", "NoMemory", "Scope", "Utterance", "build_context"]
+__all__ = ["ActiveMemory", "Context", "MemoryGate", "NoMemory", "Scope", "Utterance", "build_context"]
 
 
 class NoMemory(StreamSoccerError):
@@ -42,6 +42,18 @@ class Scope(StrEnum):
     CURRENT = "current"  # the current memory alone, on every track
     LOCAL = "local"  # and the local buffer
     FULL = "full"  # and the historical records
+
+    def within(self, needed: Track) -> Scope:
+        """What of this scope is open to a line that needs this track's context."""
+        order = list(Scope)
+        return order[min(order.index(self), list(Track).index(needed))]
+
+
+class MemoryGate(StrEnum):
+    """Who opens the memory contexts of a line. The paper's runs have the rule."""
+
+    RULE = "rule"  # its track
+    LEARNED = "learned"  # the route head: of what the track has, the context that it asks for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from streamsoccer.errors import DataError
-from streamsoccer.training.contexts import Place
+from streamsoccer.training.contexts import Place, Scene
 from streamsoccer.training.corpus import Half
 from streamsoccer.training.memory_cache import LABELS, OWN, MemoryCache, Run
 from streamsoccer.training.recipe import Representation
@@ -91,7 +91,7 @@ class Bank:
                 held = cache.signal(match, half, name)
                 self.table[begin : begin + len(held)] = held.to(self.device)
 
-    def name(self, places: Sequence[Place]) -> Named:
+    def name(self, places: Sequence[Place], scenes: Sequence[Scene] = ()) -> Named:
         """Where these are, or what they are; each must be of a half that this bank was made for."""
         spans = [self._span(each) for each in places]
         if self.table is None:

@@ -121,9 +121,12 @@ def _own_records(
 
 def _commentary(
     data: _Data,
-    memory: _Memory,
     stage2: _Stage2,
     out: _Run,
+    memory: Annotated[
+        Path | None, typer.Option(metavar="CACHE", help="The folder of `train cache-memory`, for the cache path.")
+    ] = None,
+    tokens: Annotated[Path | None, typer.Option(metavar="CACHE", help="That of `encode`, for the joint path.")] = None,
     own: Annotated[
         Path | None, typer.Option(metavar="RECORDS", help="The folder of `train own-records`, for the curriculum.")
     ] = None,
@@ -142,6 +145,7 @@ def _commentary(
             stage2,
             out,
             memory=memory,
+            tokens=tokens,
             own=own,
             until=until,
             seconds=seconds,

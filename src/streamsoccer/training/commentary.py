@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from streamsoccer.commentary import Context, Scope
+from streamsoccer.commentary import Context, MemoryGate, Scope
 from streamsoccer.encoder import EventEncoder
 from streamsoccer.heads import TRACKS
 from streamsoccer.language import Language
@@ -60,7 +60,7 @@ class Joint:
 class Source(Protocol):
     """Where the memories of a batch come from."""
 
-    def name(self, places: Sequence[Place]) -> Named | Joint: ...
+    def name(self, places: Sequence[Place], scenes: Sequence[Scene]) -> Named | Joint: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -139,10 +139,10 @@ class Composer:
             names=tuple(each.sample.id for each in scenes),
             scenes=tuple(scenes),
             where=where,
-            named=self.source.name(tuple(where)),
+            named=self.source.name(tuple(where), scenes),
             about=Rows.of([numbers(_within(each, self.scope)) for each in scenes]),
             contexts=contexts,
-            prefix=Rows.of([[(int(number), False) for number in each.memories] for each in contexts]),
+            prefix=_prefix(contexts),
             tracks=torch.tensor([TRACKS.index(each.sample.track) for each in scenes]),
             local=compared([each.local for each in scenes]) if local else None,
             recalled=compared([each.recalled for each in scenes]) if recall else None,
@@ -160,6 +160,11 @@ def _within(scene: Scene, scope: Scope) -> tuple[Place, ...]:
 
 def _spelled(contexts: Sequence[Context], targets: Sequence[Sequence[int]], prompter: Prompter) -> Sentences:
     return spell([each.prompt for each in contexts], targets, prompter.prefix_tokens)
+
+
+def _prefix(contexts: Sequence[Context]) -> Rows:
+    """The memories of each Z_t, from contexts whose memories are numbers."""
+    return Rows.of([[(int(number), False) for number in each.memories] for each in contexts])
 
 
 def _number(where: Mapping[Place, int]) -> Callable[[Place], Tensor]:
@@ -219,7 +224,8 @@ class CommentaryObjective(nn.Module):
         about = batch.about
         summary: Tensor = self.context.summary(memories[about.index], about.there)
         contexts = self.contexts(batch, memories, summary)
-        prefix: Tensor = self.projector(memories[batch.prefix.index], batch.prefix.there)
+        rows = _prefix(contexts).to(memories.device) if self.gated else batch.prefix
+        prefix: Tensor = self.projector(memories[rows.index], rows.there)
         return Reading(memories=memories, summary=summary, contexts=contexts, prefix=prefix, retain=retain)
 
     def summary(self, scenes: Sequence[Scene], where: Mapping[Place, int], memories: Tensor) -> Tensor:
@@ -248,15 +254,35 @@ class CommentaryObjective(nn.Module):
         return torch.cat(padded)[named.rows, named.clips], loss
 
     def contexts(self, batch: CommentaryBatch, memories: Tensor, summary: Tensor) -> tuple[Context, ...]:
-        """Each scene's context; where records are the runtime's own, they are ranked now."""
+        """Each scene's context: a learned gate is asked now, and the runtime's own records are ranked now."""
         found = list(batch.contexts)
+        scopes = self._scopes(batch, summary)
+        for row, scene in enumerate(batch.scenes if self.gated else ()):
+            found[row] = scene.context(_number(batch.where), scene.records, self.prompter, scopes[row])
         if batch.ranked is not None:
-            for row, context in zip(batch.open, self._retrieved(batch, batch.ranked, memories, summary), strict=True):
+            ranked = self._retrieved(batch, batch.ranked, scopes, memories, summary)
+            for row, context in zip(batch.open, ranked, strict=True):
                 found[row] = context
         return tuple(found)
 
+    @property
+    def gated(self) -> bool:
+        """Whether the route head opens contexts."""
+        return self.stage.memory_gate is MemoryGate.LEARNED
+
     @torch.no_grad()
-    def _retrieved(self, batch: CommentaryBatch, ranked: Rows, memories: Tensor, summary: Tensor) -> list[Context]:
+    def _scopes(self, batch: CommentaryBatch, summary: Tensor) -> list[Scope]:
+        """How far each scene's line may look back."""
+        scope = self.stage.scope
+        if not self.gated:
+            return [scope] * len(batch.scenes)
+        needed = self.context.routes(summary).argmax(-1).tolist()
+        return [scope.within(TRACKS[each]) for each in needed]
+
+    @torch.no_grad()
+    def _retrieved(
+        self, batch: CommentaryBatch, ranked: Rows, scopes: Sequence[Scope], memories: Tensor, summary: Tensor
+    ) -> list[Context]:
         """The contexts with R_t as the runtime ranks it, with the heads as they are; the one wait of a step."""
         with torch.autocast(summary.device.type, enabled=False):
             query = self.context.query(summary[list(batch.open)].float())
@@ -272,13 +298,13 @@ class CommentaryObjective(nn.Module):
             known = [replace(record, key=rest[at + each]) for each, (record, _) in enumerate(scene.ranked)]
             at += len(known)
             chosen = rank(queries[place], float(nulls[place]), known, self.retrieval).chosen
-            found.append(scene.context(_number(batch.where), chosen, self.prompter, self.stage.scope))
+            found.append(scene.context(_number(batch.where), chosen, self.prompter, scopes[row]))
         return found
 
     def losses(self, batch: CommentaryBatch, read: Reading) -> Tensor:
         """L_gen of each sample [B]."""
         sentences = batch.sentences
-        if sentences is None:
+        if sentences is None or self.gated:
             sentences = _spelled(read.contexts, batch.targets, self.prompter).to(read.prefix.device)
         return spoken(self.language, read.prefix, sentences)
 

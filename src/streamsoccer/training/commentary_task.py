@@ -1,7 +1,8 @@
 """The run of stage 3: samples of three tracks in equal shares, the curriculum of contexts, what validation looks at.
 
 Which sample comes at a place, and whether its context is the labels' or the runtime's own, follows from the seed, the
-place and the step. A checkpoint holds all parts: stage 1's as they were in the cache path, trained on in the joint one.
+place and the step. A checkpoint holds all parts: stage 1's as they were in the cache path, which reads its memories
+from the memory cache, trained on in the joint one, which makes them anew from the token cache at every step.
 """
 
 from __future__ import annotations
@@ -18,18 +19,23 @@ from streamsoccer.config import to_mapping
 from streamsoccer.domain import SampleRow, Split, Track
 from streamsoccer.errors import DataError, UsageError
 from streamsoccer.heads import TRACKS
+from streamsoccer.runtime import write_runtime
+from streamsoccer.sources.tokens import TokenCache
 from streamsoccer.training.bank import Bank
-from streamsoccer.training.commentary import CommentaryBatch, CommentaryObjective, Composer
+from streamsoccer.training.commentary import CommentaryBatch, CommentaryObjective, Composer, Source
 from streamsoccer.training.contexts import Contexts, Scene
 from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.foundation import Parent, Speaker, device, fresh, provenance
 from streamsoccer.training.loop import Group, Outcome, Trainer
 from streamsoccer.training.measures import best_ranks, token_f1
+from streamsoccer.training.memory import MemoryObjective
 from streamsoccer.training.memory_cache import MemoryCache
 from streamsoccer.training.narrator import Narrator
 from streamsoccer.training.own_run import OwnRecords
-from streamsoccer.training.recipe import LoopConfig, Recipe
+from streamsoccer.training.recipe import CommentaryStage, LoopConfig, Path3, Recipe, Representation
 from streamsoccer.training.records import spread, write_samples
+from streamsoccer.training.stretches import Stretches
+from streamsoccer.training.visual import VisualTokens
 from streamsoccer.training.windows import Shuffled, shares
 
 __all__ = ["CommentaryTask", "Turns", "train_commentary"]
@@ -55,14 +61,25 @@ class CommentaryTask:
     name = "commentary"
 
     def __init__(
-        self, recipe: Recipe, corpus: Corpus, stage2: Path, out: Path, *, memory: Path, own: Path | None = None
+        self,
+        recipe: Recipe,
+        corpus: Corpus,
+        stage2: Path,
+        out: Path,
+        *,
+        memory: Path | None = None,
+        tokens: TokenCache | None = None,
+        own: Path | None = None,
     ) -> None:
+        """`memory` is of the cache path, `tokens` of the joint one."""
         stage = recipe.stage3
         self.recipe, self.stage, self.corpus, self.out = recipe, stage, corpus, out
+        self.joint = stage.path is Path3.JOINT
         self.parent = Parent.read(stage2, "encoder", "projector")
         _same_representation(recipe, self.parent, stage2)
         hashes, clips = self.parent.checkpoint.hashes, corpus.fingerprint["clips"]
-        self.cache = MemoryCache(memory, encoder=hashes["encoder"], clips=clips)
+        memory, tokens = _of_the_path(stage, memory, tokens)
+        self.cache = None if memory is None else MemoryCache(memory, encoder=hashes["encoder"], clips=clips)
         self.own = None if own is None else OwnRecords(own, encoder=hashes["encoder"], clips=clips)
         if self.own is None and stage.curriculum.ratio(stage.loop.steps - 1) > 0:
             raise UsageError(
@@ -90,16 +107,19 @@ class CommentaryTask:
         if (lora := self.parent.into(self.model, "encoder", "projector")) is not None:
             self.speaker.language.load_lora(lora)
         halves = [*corpus.of(Split.TRAIN), *corpus.of(Split.VALIDATION)]
-        source = Bank(
-            self.cache,
-            halves,
-            representation=stage.representation,
-            own=self.own is not None,
-            device=device(),
-        )
+        source: Source
+        if self.cache is not None:
+            held = self.own is not None
+            source = Bank(self.cache, halves, representation=stage.representation, own=held, device=device())
+        else:
+            assert tokens is not None
+            self.parent.checkpoint.require(fingerprint=tokens.header.fingerprint)
+            source = Stretches(corpus, VisualTokens(tokens, halves, device()), recipe.model.buffer.seconds)
         self.contexts = Contexts(corpus, stage, recipe.model.buffer, recipe.model.retrieval, self.own)
         self.composer = Composer(source, self.speaker.prompter, stage.scope)
         self.objective = CommentaryObjective(self.model, self.speaker.language, self.speaker.prompter, stage)
+        if self.joint:
+            self.objective.retains(MemoryObjective(self.model.encoder, recipe.stage1))
         self.narrator = Narrator(self.objective, self.composer, self.contexts)
 
     def groups(self) -> list[Group]:
@@ -108,7 +128,9 @@ class CommentaryTask:
         def group(name: str, parameters: Any, rate: float) -> Group:
             return Group(name=name, parameters=list(parameters), rate=lambda step: rate * loop.rate(step))
 
+        encoder = [group("encoder", self.model.encoder.named_parameters(), stage.encoder_rate)] if self.joint else []
         return [
+            *encoder,
             group("lora", self.speaker.language.lora_parameters(), stage.lora_rate),
             group("projector", self.model.projector.named_parameters(), stage.projector_rate),
             group("heads", self.model.context.named_parameters(), stage.heads_rate),
@@ -199,10 +221,15 @@ class CommentaryTask:
             "model": to_mapping(self.recipe.model),
             "backbone": self.speaker.backbone.fingerprint,
             **{name: hashes.get(name, "") for name in ("encoder", "projector", "lora")},
-            "threshold": self.cache.header.threshold,
+            "threshold": self._threshold,
             "own": {} if self.own is None else dict(self.own.header),
             **{name: self.corpus.fingerprint[name] for name in ("events", "records", "samples")},
         }
+
+    @property
+    def _threshold(self) -> str:
+        """Of b_t in the own run."""
+        return repr(self.recipe.model.transition.threshold) if self.cache is None else self.cache.header.threshold
 
     def save(self, folder: Path, step: int) -> None:
         save_pretrained(
@@ -214,6 +241,7 @@ class CommentaryTask:
             lora=self.speaker.language.lora_state(),
             provenance=provenance("commentary", step, self.stage, self.corpus, self.parent.line),
         )
+        write_runtime(folder, self.recipe.runtime)
 
     def load(self, folder: Path) -> None:
         lora = load_weights(read_checkpoint(folder), self.model, _PARTS)
@@ -227,6 +255,30 @@ def _by_track(corpus: Corpus, split: Split) -> dict[Track, list[SampleRow]]:
         if each.split is split:
             found[each.track].append(each)
     return found
+
+
+def _of_the_path(
+    stage: CommentaryStage, memory: Path | None, tokens: TokenCache | None
+) -> tuple[Path | None, TokenCache | None]:
+    """What the path reads its memories from, and nothing of the other's."""
+    if stage.path is Path3.VIDEO:
+        raise UsageError(
+            "stage3.path video has no memories", remedy="run `streamsoccer train video`, or set it to cache or joint"
+        )
+    if stage.path is Path3.JOINT:
+        if stage.representation is not Representation.RECURRENT:
+            raise UsageError(
+                f"the joint path trains the recurrent memory; stage3.representation is {stage.representation.value}",
+                remedy="set stage3.path to cache",
+            )
+        if tokens is None:
+            raise UsageError("the joint path reads visual tokens; none are given", remedy="name the folder of `encode`")
+        return None, tokens
+    if memory is None:
+        raise UsageError(
+            "the cache path reads memories; none are given", remedy="name the folder of `train cache-memory`"
+        )
+    return memory, None
 
 
 def _same_representation(recipe: Recipe, parent: Parent, where: Path) -> None:
@@ -249,16 +301,18 @@ def train_commentary(
     stage2: Path,
     out: Path,
     *,
-    memory: Path,
+    memory: Path | None = None,
+    tokens: Path | None = None,
     own: Path | None = None,
     until: int | None = None,
     seconds: float | None = None,
     progress: bool = False,
 ) -> Outcome:
-    """Stage 3 from a stage 2 run and the memory cache of its stage 1 weights, into a run's folder; called again, it
-    goes on.
+    """Stage 3 from a stage 2 run and its memory cache, or a token cache on the joint path, into a run's folder; called
+    again, it goes on.
 
     It stops at the recipe's last step, at step `until`, or after so many seconds, with a checkpoint wherever that is.
     """
-    task = CommentaryTask(recipe, Corpus(data), stage2, out, memory=memory, own=own)
+    seen = None if tokens is None else TokenCache(tokens)
+    task = CommentaryTask(recipe, Corpus(data), stage2, out, memory=memory, tokens=seen, own=own)
     return Trainer(task, recipe.stage3.loop, out, progress=progress).run(until, seconds)

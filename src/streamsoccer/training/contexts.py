@@ -35,7 +35,7 @@ from streamsoccer.training.memory_cache import LABELS, OWN, Run
 from streamsoccer.training.own_run import OwnEvent, OwnRecords
 from streamsoccer.training.recipe import CommentaryStage
 
-__all__ = ["Contexts", "Place", "Scene", "Seen"]
+__all__ = ["Contexts", "Place", "Scene", "Seen", "clip_at"]
 
 _NO_KEY: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
 _NO_TOKENS = torch.zeros(0)
@@ -165,7 +165,7 @@ class Contexts:
         following = None if sample.active is None else self.corpus.event(sample.active, sample.id)
         active = None
         if following is not None:
-            arrived = _clip_of(half, sample.cutoff)
+            arrived = clip_at(half, sample.cutoff)
             place = Place(match=sample.match, half=sample.half, first=following.first, last=arrived)
             active = (place, following.start)
         return Scene(
@@ -223,7 +223,7 @@ class Contexts:
         self, sample: SampleRow, known: Sequence[EventRow], chance: np.random.Generator | None
     ) -> tuple[tuple[Place, bool], ...]:
         """Positives, hard negatives, other records, and events without a caption: in a match they have records too."""
-        most = self.stage.retrieval_candidates
+        most = self.stage.recalled
         positives = list(sample.positives[-max(1, most // 3) :])
         pools = [list(sample.hard_negatives), self._others(sample, known)]
         if not positives:
@@ -300,7 +300,7 @@ class Contexts:
         if known == len(events) or events[known].half != sample.half:
             return None
         going = events[known]
-        arrived = _clip_of(self.corpus.half(sample.match, sample.half), sample.cutoff)
+        arrived = clip_at(self.corpus.half(sample.match, sample.half), sample.cutoff)
         place = Place(match=sample.match, half=sample.half, first=going.first, last=arrived, run=OWN)
         return place, going.start
 
@@ -328,7 +328,7 @@ class Contexts:
         return tuple(each for each in near if each.memory.event in chosen)
 
 
-def _clip_of(half: Half, at: MatchTime) -> int:
+def clip_at(half: Half, at: MatchTime) -> int:
     """The clip that ends at this moment."""
     return min(half.clips, math.ceil(at.seconds / CLIP_SECONDS)) - 1
 

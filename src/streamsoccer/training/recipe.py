@@ -10,10 +10,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from streamsoccer.backbone import BackboneConfig
-from streamsoccer.commentary import Scope
+from streamsoccer.commentary import MemoryGate, Scope
 from streamsoccer.config import from_mapping, load_yaml
 from streamsoccer.errors import UsageError
 from streamsoccer.model import ModelConfig
+from streamsoccer.runtime import RuntimeConfig
 
 __all__ = [
     "CommentaryStage",
@@ -163,6 +164,7 @@ class CommentaryStage:
     path: Path3 = Path3.CACHE
     scope: Scope = Scope.FULL
     representation: Representation = Representation.RECURRENT
+    memory_gate: MemoryGate = MemoryGate.RULE
     lora_rate: float = 2e-5
     projector_rate: float = 3e-5
     curriculum: Curriculum = Curriculum()
@@ -183,6 +185,11 @@ class CommentaryStage:
     validation_samples: int = 384
     validation_texts: int = 48
 
+    @property
+    def recalled(self) -> int:
+        """How many records L_retr compares on this path, besides NULL."""
+        return self.joint_candidates if self.path is Path3.JOINT else self.retrieval_candidates
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
@@ -193,6 +200,7 @@ class Recipe:
     stage1: MemoryStage = MemoryStage()
     stage2: RecordStage = RecordStage()
     stage3: CommentaryStage = CommentaryStage()
+    runtime: RuntimeConfig = field(default_factory=RuntimeConfig)  # kept beside the weights of stage 3
 
 
 def load_recipe(path: Path | None) -> Recipe:

@@ -75,17 +75,17 @@ def record_batch(
     prompter: Prompter,
     stage: RecordStage,
     *,
-    chance: np.random.Generator | None = None,
+    chances: Sequence[np.random.Generator] | None = None,
 ) -> RecordBatch:
-    """The memories of these records' events; `chance` varies the match context, as training does."""
+    """The memories of these records' events; `chances` vary each match context, as training does."""
     memories, prompts, targets = [], [], []
-    for row in rows:
+    for place, row in enumerate(rows):
         event = corpus.event(row.event, row.id)
         last = event.first + event.clips - 1
         memories.append(
             [cache.memory(row.match, row.half, event.first, last, run=LABELS, representation=stage.representation)]
         )
-        dropped, unsure = (chance.random(), chance.random()) if chance is not None else (1.0, 1.0)
+        dropped, unsure = (1.0, 1.0) if chances is None else (chances[place].random(), chances[place].random())
         known = MatchContext(
             at=row.available_at,
             tally=None if dropped < stage.context_dropout else row.state,
@@ -168,7 +168,7 @@ class RecordTask:
             self.cache,
             self.speaker.prompter,
             self.stage,
-            chance=np.random.default_rng([loop.seed, places.start]),
+            chances=[np.random.default_rng([loop.seed, place]) for place in places],
         )
 
     def validate(self, step: int) -> dict[str, float]:
