@@ -125,22 +125,34 @@ class Language(nn.Module):
         rows = [
             self.embed(prompt, mine, target[:-1]) for prompt, mine, target in zip(prompts, prefix, targets, strict=True)
         ]
-        hidden = self.hidden(pad_sequence(rows, batch_first=True))
+        return self.spoken(self.hidden(pad_sequence(rows, batch_first=True)), list(map(len, rows)), targets)
+
+    def spoken(self, hidden: Tensor, counts: Sequence[int], targets: Sequence[Sequence[int]]) -> Tensor:
+        """Of each row [B, T, D] of so many tokens, the mean cross-entropy of the target that its end predicts: [B]."""
         # The vocabulary is large: logits are made where a target is, and nowhere else.
         spoken = torch.cat(
-            [each[len(row) - len(target) : len(row)] for each, row, target in zip(hidden, rows, targets, strict=True)]
+            [each[count - len(target) : count] for each, count, target in zip(hidden, counts, targets, strict=True)]
         )
         wanted = torch.tensor([one for target in targets for one in target], dtype=torch.long, device=spoken.device)
         each = F.cross_entropy(self.backbone.model.lm_head(spoken).float(), wanted, reduction="none")
         return torch.stack([part.mean() for part in torch.split(each, [len(target) for target in targets])])
 
-    def hidden(self, embeddings: Tensor, positions: Tensor | None = None, **visual: Any) -> Tensor:
-        """Embeddings [B, T, D], padded on the right, to the last layer's output; nobody looks ahead, so no mask."""
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor | None = None, *, cache: Any = None, **visual: Any
+    ) -> Tensor:
+        """Embeddings [B, T, D], padded on the right, to the last layer's output; nobody looks ahead, so no mask.
+
+        With a cache the rows go on from what it holds. `visual` is what the native video path adds.
+        """
         batch, count = embeddings.shape[:2]
         if positions is None:
             positions = torch.arange(count, device=embeddings.device).expand(3, batch, count)
         found: Tensor = self.text(
-            inputs_embeds=embeddings, position_ids=positions, use_cache=False, **visual
+            inputs_embeds=embeddings,
+            position_ids=positions,
+            use_cache=cache is not None,
+            past_key_values=cache,
+            **visual,
         ).last_hidden_state
         return found
 
