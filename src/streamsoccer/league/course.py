@@ -4,6 +4,7 @@
     OUT/matches, OUT/data                       the three worlds as one corpus, and its build
     OUT/backbone, OUT/tokens                    eyes and tongue from noise; what they see of every clip
     OUT/s1, OUT/s2, ...                         a seed's stages: memory, cache, records, own records, commentary
+    OUT/model                                   the best seed's model, as it is given away
     OUT/recipes, OUT/logs, OUT/done             what each job is told, what it said, and which are done
 
 A job starts once all it needs is done; several run at once. At the end of a leg what is going on is stopped: training
@@ -98,6 +99,9 @@ def jobs_of(course: Course, out: Path) -> list[Job]:
         made += _seed(course, out, seed)
     for count in course.growth:
         made += _growth(course, out, count)
+    runs = {f"s{seed}-commentary-full": out / f"s{seed}" / "commentary-full" for seed in course.seeds}
+    given = ("--data", str(out / "data"), "--tokens", str(out / "tokens"), "--out", str(out / "model"))
+    made.append(Job(name="model", command=("train", "ship", *map(str, runs.values()), *given), needs=tuple(runs)))
     return made
 
 

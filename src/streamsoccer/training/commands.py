@@ -36,6 +36,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("records")(_records)
     app.command("own-records")(_own_records)
     app.command("commentary")(_commentary)
+    app.command("ship")(_ship)
 
 
 def _backbone(
@@ -152,6 +153,18 @@ def _commentary(
             progress=sys.stderr.isatty(),
         )
     )
+
+
+def _ship(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Of `train commentary`: the best is taken.")],
+    data: _Data,
+    tokens: _Tokens,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The model's folder, written anew.")],
+) -> None:
+    """Make the folder that is given away: the best run in bfloat16, its backbone, and what its training looked like."""
+    from streamsoccer.training.ship import ship
+
+    typer.echo(json.dumps(ship(runs, data, tokens, out)))
 
 
 def _matches(done: int, total: int) -> None:
