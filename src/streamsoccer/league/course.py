@@ -60,7 +60,7 @@ class Course:
     representations: tuple[str, ...] = ("recurrent", "event_pool", "fixed_pool")
     scopes: tuple[str, ...] = ("full", "local", "current")
     growth: tuple[int, ...] = ()  # numbers of training matches, for the curve
-    samples: int = 0  # of the test matches that each track is asked for; 0: all
+    samples: int = 0  # of the test matches that each track and the records are asked for; 0: all
     together: int = 12  # jobs at once
     encoders: int = 4  # of the matches' clips, side by side
 
@@ -209,6 +209,7 @@ def _seed(course: Course, out: Path, seed: int) -> list[Job]:
             save=str(here / "frontend.json"),
         ),
     ]
+    limit = ("--limit", str(course.samples)) if course.samples else ()
     for kind in course.representations:
         recipe = _recipe(out, f"{name}-{kind}", {"extends": f"{name}-chosen.yaml", "stage2": {"representation": kind}})
         run, label = here / f"records-{kind}", f"{name}-records-{kind}"
@@ -226,7 +227,7 @@ def _seed(course: Course, out: Path, seed: int) -> list[Job]:
                 name=f"{label}-say",
                 command=(
                     *("evaluate", "records", str(out / "data"), str(here / "cache"), str(run)),
-                    *("--recipe", str(recipe), "--generate-only"),
+                    *("--recipe", str(recipe), "--generate-only", *limit),
                     *("--out", str(out / "said" / label)),
                 ),
                 needs=(label,),
@@ -246,7 +247,6 @@ def _seed(course: Course, out: Path, seed: int) -> list[Job]:
     for scope in course.scopes:
         recipe = _recipe(out, f"{name}-{scope}", {"extends": f"{name}-chosen.yaml", "stage3": {"scope": scope}})
         run, label = here / f"commentary-{scope}", f"{name}-commentary-{scope}"
-        limit = ("--limit", str(course.samples)) if course.samples else ()
         made += [
             Job(
                 name=label,
