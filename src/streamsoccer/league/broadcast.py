@@ -162,8 +162,8 @@ class Broadcast:
         self._overlay = Overlay(fixture, *size)
         self._outfits: dict[tuple[int, int], list[Outfit]] = {}
 
-    def frame(self, half: int, seconds: float, *, overlays: bool = True) -> Rgb:
-        """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]."""
+    def frame(self, half: int, seconds: float, *, overlays: bool = True, out: Rgb | None = None) -> Rgb:
+        """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]; `out` is where to put it."""
         on_air = self.halves[half]
         # the last finished step is the newest that may be seen, and is reached just when the next one finishes
         moment = max(0.0, min(round(seconds * HZ, 6), on_air.trace.steps) - 1.0)
@@ -172,7 +172,7 @@ class Broadcast:
         track = on_air.track(shot, self.height / self.width)
         camera = track.camera(shown, self.width, self.height)
         scene = self._scene(on_air, shown)
-        image = self._painter.paint(scene, shot.station, camera, int(seconds * 25) + half * 7)
+        image = self._painter.paint(scene, shot.station, camera, int(seconds * 25) + half * 7, out)
         if overlays:
             self._overlay.draw(image, on_air.trace, on_air.direction, moment)
         return image
@@ -185,7 +185,9 @@ class Broadcast:
             end = min(start + CLIP_SECONDS, seconds)
             samples = tuple(each for each in range(FRAMES_PER_CLIP) if start + each / FPS < end)
             times = tuple(start + each / FPS for each in samples)
-            frames = np.stack([self.frame(half, each, overlays=overlays) for each in times])
+            frames = np.empty((len(times), self.height, self.width, 3), dtype=np.uint8)
+            for each, picture in zip(times, frames, strict=True):
+                self.frame(half, each, overlays=overlays, out=picture)
             yield Clip(half=half, index=index, start=start, end=end, frames=frames, samples=samples, times=times)
 
     def _scene(self, on_air: HalfOnAir, moment: float) -> Scene:

@@ -194,8 +194,8 @@ class Warp:
         self._whole = np.empty((*shape, 2), dtype=np.int16)
         self._part = np.empty(shape, dtype=np.uint16)
 
-    def view(self, panorama: Rgb, taken: Camera, camera: Camera) -> Rgb:
-        """What `camera` sees of a panorama that a camera in the same place took."""
+    def view(self, panorama: Rgb, taken: Camera, camera: Camera, out: Rgb | None = None) -> Rgb:
+        """What `camera` sees of a panorama that a camera in the same place took; `out` is where to put it."""
         x, y = self._x, self._y
         (ua, ub, uc), (va, vb, vc), (wa, wb, wc) = _turn(taken, camera)
         f32 = np.float32
@@ -207,7 +207,7 @@ class Warp:
         np.multiply(self._v, self._w, out=self._v)
         cv2.convertMaps(self._u, self._v, cv2.CV_16SC2, self._whole, self._part)
         return cast(
-            Rgb, cv2.remap(panorama, self._whole, self._part, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            Rgb, cv2.remap(panorama, self._whole, self._part, cv2.INTER_LINEAR, out, borderMode=cv2.BORDER_REPLICATE)
         )
 
 
