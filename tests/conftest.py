@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from tests.tiny_training import Ground
+
     from streamsoccer.mind import Mind
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -43,3 +45,14 @@ def mind(tiny_folder: Path) -> Mind:
     from streamsoccer.runtime import RuntimeConfig
 
     return Mind(from_pretrained(tiny_folder), RuntimeConfig(repeat=True))  # babble repeats itself
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    """A small corpus with stages 1 and 2 behind it, for tests of stage 3; nobody changes it."""
+    pytest.importorskip("torch")
+    from tests.tiny_training import lay, train_two_stages
+
+    ground = lay(tmp_path_factory.mktemp("trained"))
+    train_two_stages(ground)
+    return ground

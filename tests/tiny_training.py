@@ -15,6 +15,7 @@ from streamsoccer.backbone import Backbone, BackboneConfig
 from streamsoccer.clip import Clip
 from streamsoccer.data.manifests import read_clips, read_records, read_samples
 from streamsoccer.data.pipeline import build
+from streamsoccer.domain import Split
 from streamsoccer.heads import ACTIONS, HeadsConfig
 from streamsoccer.memory import MemoryConfig
 from streamsoccer.model import ModelConfig
@@ -23,6 +24,8 @@ from streamsoccer.prompt import PromptConfig
 from streamsoccer.sources.shards import CacheWriter
 from streamsoccer.sources.tokens import CacheHeader
 from streamsoccer.testing.backbone import tiny_backbone
+from streamsoccer.training.memory import cache_memory, train_memory
+from streamsoccer.training.own_run import write_own_records
 from streamsoccer.training.recipe import (
     CommentaryStage,
     Curriculum,
@@ -32,9 +35,10 @@ from streamsoccer.training.recipe import (
     Recipe,
     RecordStage,
 )
+from streamsoccer.training.records import train_records
 from streamsoccer.transition import TransitionConfig
 
-__all__ = ["Ground", "lay", "loop", "recipe", "write_tokens"]
+__all__ = ["Ground", "lay", "loop", "recipe", "train_two_stages", "write_tokens"]
 
 N, WIDTH = 8, 64  # visual tokens of a clip, four moments of two
 
@@ -134,3 +138,14 @@ def recipe(ground: Ground) -> Recipe:
             validation_texts=3, lora_rate=1e-3, projector_rate=1e-3, heads_rate=1e-3,
         ),
     )  # fmt: skip
+
+
+def train_two_stages(ground: Ground) -> None:
+    """A few steps each, and what stage 3 stands on: `run1`, `memory`, `run2` and `own` in the ground's folder."""
+    mine, root = recipe(ground), ground.root
+    mine = replace(mine, stage1=replace(mine.stage1, loop=loop(12)), stage2=replace(mine.stage2, loop=loop(12)))
+    train_memory(mine, ground.data, ground.tokens, root / "run1")
+    cache_memory(mine, ground.data, ground.tokens, root / "run1", root / "memory")
+    train_records(mine, ground.data, root / "memory", root / "run1", root / "run2")
+    watched = (Split.TRAIN, Split.VALIDATION)
+    write_own_records(mine, ground.data, root / "memory", root / "run2", root / "own", splits=watched)

@@ -30,7 +30,7 @@ def device() -> torch.device:
     """This process's own device, as accelerate shares them out."""
     from accelerate import PartialState
 
-    found: torch.device = PartialState().device
+    found: torch.device = PartialState(cpu=not torch.cuda.is_available()).device
     return found
 
 
