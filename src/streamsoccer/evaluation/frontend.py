@@ -38,6 +38,7 @@ from streamsoccer.training.corpus import Half
 from streamsoccer.training.measures import transition_counts
 
 __all__ = [
+    "FIGURES",
     "FrontEndScores",
     "HalfRun",
     "Span",
@@ -85,6 +86,7 @@ class FrontEndScores:
     by_type: dict[str, dict[str, float]]
     by_action: dict[str, dict[str, float]]
     intervals: dict[str, Interval]
+    sums: dict[str, dict[str, list[float]]]  # by table and match: what FIGURES are formed from, here and over runs
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -95,6 +97,7 @@ class FrontEndScores:
             "by_type": self.by_type,
             "by_action": self.by_action,
             "intervals": {name: each.to_json() for name, each in self.intervals.items()},
+            "sums": self.sums,
         }
 
 
@@ -226,6 +229,32 @@ def _side_accuracy(sums: Floats) -> Floats:
     return np.asarray(sums[..., -3] / np.maximum(sums[..., -2], 1))
 
 
+def _exact(sums: Floats) -> Floats:
+    return np.nan_to_num(_f1(sums[..., 0:3]))
+
+
+def _within_one(sums: Floats) -> Floats:
+    return np.nan_to_num(_f1(sums[..., 3:6]))
+
+
+def _forgiving(sums: Floats) -> Floats:
+    return np.nan_to_num(_f1(sums[..., 6:9]))
+
+
+# Each figure that is a function of sums over matches: of which table's, and the function.
+FIGURES: dict[str, tuple[str, Combine]] = {
+    "transition_f1_exact": ("transition", _exact),
+    "transition_f1_within_one": ("transition", _within_one),
+    "transition_f1_forgiving": ("transition", _forgiving),
+    "event_type_macro_f1": ("event", _macro),
+    "event_type_accuracy": ("event", _accuracy),
+    "event_side_accuracy": ("event", _side_accuracy),
+    "event_given_boundaries_type_macro_f1": ("event_given_boundaries", _macro),
+    "event_given_boundaries_type_accuracy": ("event_given_boundaries", _accuracy),
+    "event_given_boundaries_side_accuracy": ("event_given_boundaries", _side_accuracy),
+}
+
+
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
@@ -243,16 +272,7 @@ def score_front_end(runs: Sequence[HalfRun], *, replicates: int = 10_000, seed: 
             for run, told in zip(runs, labels, strict=True)
         ]
         tables["event_given_boundaries"] = np.stack(same)
-    combines: dict[str, tuple[str, Combine]] = {
-        "transition_f1_exact": ("transition", lambda sums: np.nan_to_num(_f1(sums[..., 0:3]))),
-        "transition_f1_within_one": ("transition", lambda sums: np.nan_to_num(_f1(sums[..., 3:6]))),
-        "transition_f1_forgiving": ("transition", lambda sums: np.nan_to_num(_f1(sums[..., 6:9]))),
-    }
-    for name in tables:
-        if name != "transition":
-            combines[f"{name}_type_macro_f1"] = (name, _macro)
-            combines[f"{name}_type_accuracy"] = (name, _accuracy)
-            combines[f"{name}_side_accuracy"] = (name, _side_accuracy)
+    combines = {name: each for name, each in FIGURES.items() if each[0] in tables}
     values = _transition_values(tables["transition"].sum(0))
     values |= {name: float(combine(tables[table].sum(0))) for name, (table, combine) in combines.items()}
     matches = [each.half.match for each in runs]
@@ -271,7 +291,15 @@ def score_front_end(runs: Sequence[HalfRun], *, replicates: int = 10_000, seed: 
         by_type=_by_type(tables["event"].sum(0)),
         by_action=by_action,
         intervals=intervals,
+        sums={name: _by_match(rows, matches) for name, rows in tables.items()},
     )
+
+
+def _by_match(rows: Floats, matches: Sequence[str]) -> dict[str, list[float]]:
+    found: dict[str, Floats] = {}
+    for match, row in zip(matches, rows, strict=True):
+        found[match] = found[match] + row if match in found else row
+    return {match: row.tolist() for match, row in found.items()}
 
 
 def _by_type(sums: Floats) -> dict[str, dict[str, float]]:
