@@ -35,7 +35,7 @@ PARTS: tuple[tuple[str, Any, str], ...] = (
     ("panorama", lens.Warp, "view"),
     ("people_and_shadows", people.People, "paint"),
     ("grain", paint.Painter, "grain"),
-    ("scene", on_air.Broadcast, "_scene"),
+    ("scene", on_air.Broadcast, "_scenes"),
     ("overlay", graphics.Overlay, "draw"),
 )
 

@@ -305,9 +305,9 @@ class TestPictures:
     def test_feet_stay_on_the_grass(self, broadcast: Broadcast) -> None:
         cast = broadcast.halves[1].cast
         for step in range(0, 300, 7):
-            joints, _ = cast.joints(step, step + 1, 0.4)
+            joints, _ = cast.joints(np.array([step]), np.array([step + 1]), np.array([0.4]))
             assert joints[..., 2].min() > -0.02
-            assert np.abs(joints[:, list(Joint.ANKLES), 2].min(axis=1)).max() < 0.35
+            assert np.abs(joints[..., list(Joint.ANKLES), 2].min(axis=-1)).max() < 0.35
 
     def test_every_light_and_weather_can_be_drawn_and_they_differ(self) -> None:
         seen: dict[tuple[str, bool], NDArray[np.uint8]] = {}

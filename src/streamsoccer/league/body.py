@@ -368,13 +368,16 @@ class Cast:
         phase = np.where(goes_round[kind], (path + own) % 1.0, since)
         return cls(kind=kind.astype(np.uint8), phase=phase.astype(np.float32), pace=pace.astype(np.float32))
 
-    def joints(self, before: int, after: int, part: float) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Joints [PEOPLE, JOINTS, 3] in their own axes, `part` of the way between two steps that follow each other.
+    def joints(
+        self, before: NDArray[np.int64], after: NDArray[np.int64], part: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Joints [T, PEOPLE, JOINTS, 3] in their own axes, `part` [T] of the way between steps that follow each other.
 
-        And [PEOPLE] which row of the table of postures is nearest, its two axes taken as one.
+        And [T, PEOPLE] which row of the table of postures is nearest, its two axes taken as one.
         """
         kind, kept = self.kind[after], self.kind[before]
-        phase = self.phase[after] - np.float32(1.0 - part) * self.pace[after]
+        share = part.astype(np.float32)[:, None]
+        phase = self.phase[after] - (1.0 - part).astype(np.float32)[:, None] * self.pace[after]
         # a pose that goes round comes again after its last picture; another stays there
         picture = (phase * PHASES).astype(np.int64)
         picture = np.where(_ONCE[kind], np.minimum(np.maximum(picture, 0), PHASES - 1), picture % PHASES)
@@ -385,7 +388,7 @@ class Cast:
             old = self.phase[before]
             old = np.where(_ONCE[kept], np.minimum(old, np.float32(0.999)), old % 1.0)
             was = posture(kept[turning].astype(np.int64), old[turning].astype(np.float64))
-            now[turning] = was + (now[turning] - was) * np.float32(part)
+            now[turning] = was + (now[turning] - was) * np.broadcast_to(share, kind.shape)[turning][:, None, None]
         return now, row
 
 

@@ -33,6 +33,8 @@ from streamsoccer.league.world import Fixture, stream
 __all__ = ["Broadcast", "HalfOnAir", "check_size", "direction_of"]
 
 Rgb = NDArray[np.uint8]
+# where people are, who is there, how they face, their joints and postures
+_Bodies = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float32], NDArray[np.int64]]
 LEAST, MOST = (160, 90), (3840, 2160)
 
 
@@ -162,20 +164,10 @@ class Broadcast:
         self._overlay = Overlay(fixture, *size)
         self._outfits: dict[tuple[int, int], list[Outfit]] = {}
 
-    def frame(self, half: int, seconds: float, *, overlays: bool = True, out: Rgb | None = None) -> Rgb:
-        """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]; `out` is where to put it."""
-        on_air = self.halves[half]
-        # the last finished step is the newest that may be seen, and is reached just when the next one finishes
-        moment = max(0.0, min(round(seconds * HZ, 6), on_air.trace.steps) - 1.0)
-        shot = on_air.direction.shot(moment)
-        shown = moment if shot.kind is not ShotKind.REPLAY else shot.source + (moment - shot.start) * shot.rate
-        track = on_air.track(shot, self.height / self.width)
-        camera = track.camera(shown, self.width, self.height)
-        scene = self._scene(on_air, shown)
-        image = self._painter.paint(scene, shot.station, camera, int(seconds * 25) + half * 7, out)
-        if overlays:
-            self._overlay.draw(image, on_air.trace, on_air.direction, moment)
-        return image
+    def frame(self, half: int, seconds: float, *, overlays: bool = True) -> Rgb:
+        """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]."""
+        picture: Rgb = self._frames(half, (seconds,), overlays)[0]
+        return picture
 
     def clips(self, half: int, *, overlays: bool = True) -> Iterator[Clip]:
         """The clips of a half, as a perfect codec would give them."""
@@ -185,34 +177,62 @@ class Broadcast:
             end = min(start + CLIP_SECONDS, seconds)
             samples = tuple(each for each in range(FRAMES_PER_CLIP) if start + each / FPS < end)
             times = tuple(start + each / FPS for each in samples)
-            frames = np.empty((len(times), self.height, self.width, 3), dtype=np.uint8)
-            for each, picture in zip(times, frames, strict=True):
-                self.frame(half, each, overlays=overlays, out=picture)
+            frames = self._frames(half, times, overlays)
             yield Clip(half=half, index=index, start=start, end=end, frames=frames, samples=samples, times=times)
 
-    def _scene(self, on_air: HalfOnAir, moment: float) -> Scene:
+    def _frames(self, half: int, times: Sequence[float], overlays: bool) -> Rgb:
+        """Pictures [T, height, width, 3] of one half; what there is to see in them is worked out together."""
+        on_air = self.halves[half]
+        # the last finished step is the newest that may be seen, and is reached just when the next one finishes
+        moments = [max(0.0, min(round(each * HZ, 6), on_air.trace.steps) - 1.0) for each in times]
+        shots = [on_air.direction.shot(moment) for moment in moments]
+        shown = [
+            moment if shot.kind is not ShotKind.REPLAY else shot.source + (moment - shot.start) * shot.rate
+            for moment, shot in zip(moments, shots, strict=True)
+        ]
+        frames = np.empty((len(times), self.height, self.width, 3), dtype=np.uint8)
+        rows = zip(times, moments, shots, shown, self._scenes(on_air, shown), frames, strict=True)
+        for seconds, moment, shot, at, scene, image in rows:
+            camera = on_air.track(shot, self.height / self.width).camera(at, self.width, self.height)
+            self._painter.paint(image, scene, shot.station, camera, int(seconds * 25) + half * 7)
+            if overlays:
+                self._overlay.draw(image, on_air.trace, on_air.direction, moment)
+        return frames
+
+    def _scenes(self, on_air: HalfOnAir, moments: Sequence[float]) -> list[Scene]:
+        """What there is to see at some moments, between the two steps about each."""
         trace = on_air.trace
         last = trace.steps - 1
-        before = min(int(moment), last)
-        after = min(before + 1, last)
-        part = moment - before
+        before = np.minimum(np.array(moments).astype(np.int64), last)
+        after = np.minimum(before + 1, last)
+        part = np.array(moments) - before
         start, end = trace.people[before].astype(np.float64), trace.people[after].astype(np.float64)
-        far = np.abs(end - start).max(axis=1) > 3.0  # a substitute takes the slot: no flight between two places
-        start = np.where(np.isnan(start) | far[:, None], end, start)
-        turn = trace.facing[after].astype(np.float64) - trace.facing[before]
+        far = np.abs(end - start).max(axis=2) > 3.0  # a substitute takes the slot: no flight between two places
+        start = np.where(np.isnan(start) | far[..., None], end, start)
+        old = trace.facing[before]
+        turn = trace.facing[after].astype(np.float64) - old
         turn -= 2 * np.pi * np.rint(turn / (2 * np.pi))
-        ball, next_ball = trace.ball[before].astype(np.float64), trace.ball[after].astype(np.float64)
-        way = next_ball - ball
-        now = np.round(ball + way * part, 4)
-        x, y, z = now.tolist()
-        bx, by, bz = (now - way * (0.1 if part > 0.1 or before == 0 else part)).tolist()
-        here = end[:, 0] == end[:, 0]  # nobody is where there is NaN
-        people = np.where(here[:, None], np.round(start + (end - start) * part, 4), 0.0)
-        facing = np.round(trace.facing[before] + turn * part, 4)
+        ball = trace.ball[before].astype(np.float64)
+        way = trace.ball[after].astype(np.float64) - ball
+        now = np.round(ball + way * part[:, None], 4)
+        since = np.where((part > 0.1) | (before == 0), 0.1, part)
+        was = now - way * since[:, None]
+        here = end[..., 0] == end[..., 0]  # nobody is where there is NaN
+        people = np.where(here[..., None], np.round(start + (end - start) * part[:, None, None], 4), 0.0)
+        facing = np.round(old + turn * part[:, None], 4)
         joints, poses = on_air.cast.joints(before, after, part)
-        outfits, props = self._dressed(trace, before), on_air.props(before)
+        bodies = zip(people, here, facing, joints, poses, strict=True)
+        rows = zip(moments, before.tolist(), now.tolist(), was.tolist(), bodies, strict=True)
+        return [self._scene(on_air, *row) for row in rows]
+
+    def _scene(
+        self, on_air: HalfOnAir, moment: float, step: int, ball: list[float], ball_before: list[float], bodies: _Bodies
+    ) -> Scene:
+        """A moment, with who wears and holds what, and with the fourth official where he shows a change."""
+        people, here, facing, joints, poses = bodies
+        outfits, props = self._dressed(on_air.trace, step), on_air.props(step)
         numbers = (0, 0)
-        if (change := on_air.change(before)) is not None:
+        if (change := on_air.change(step)) is not None:
             people, here = np.vstack([people, [FOURTH_PLACE]]), np.append(here, True)
             facing = np.append(facing, -1.571)
             held = posture(np.array([BOARD]), np.array([moment / 15 % 1]))
@@ -222,8 +242,8 @@ class Broadcast:
             squad = self._fixture.club(change.side).squad
             numbers = (squad[change.player or 0].number, squad[change.other or 0].number)
         return Scene(
-            ball=(x, y, z),
-            ball_before=(bx, by, bz),
+            ball=(ball[0], ball[1], ball[2]),
+            ball_before=(ball_before[0], ball_before[1], ball_before[2]),
             people=people,
             here=here,
             facing=facing,

@@ -21,7 +21,7 @@ from streamsoccer.league.names import WorldName
 from streamsoccer.league.truth import Trace, write_truth
 from streamsoccer.league.world import fixture
 
-__all__ = ["VERSION", "Made", "Plan", "make", "parse_size", "parse_world"]
+__all__ = ["VERSION", "Made", "Plan", "explained", "make", "parse_size", "parse_world"]
 
 VERSION = 2  # of the simulation: another number is another league
 NOTES = "league.json"
@@ -124,7 +124,7 @@ def make(out: Path, plan: Plan, *, workers: int = 1, progress: bool = False) -> 
     plan.check()
     if workers < 1:
         raise UsageError(f"{workers} workers", remedy="--workers takes 1 or more")
-    with _explained(out):
+    with explained(out):
         out.mkdir(parents=True, exist_ok=True)
         with _alone(out):
             _claim(out, plan)
@@ -141,7 +141,7 @@ def make(out: Path, plan: Plan, *, workers: int = 1, progress: bool = False) -> 
 
 
 @contextmanager
-def _explained(out: Path) -> Iterator[None]:
+def explained(out: Path) -> Iterator[None]:
     """Tell of a full disk or a folder that may not be written in words."""
     try:
         yield

@@ -37,10 +37,10 @@ class Painter:
         self._fall = _falling(rng, width, height, self.air)
         self._vignette = _vignette(width, height)
 
-    def paint(self, scene: Scene, station: Station, camera: Camera, number: int, out: Rgb | None = None) -> Rgb:
-        """The picture that a station's camera gives of a scene; `number` chooses its noise, `out` is where to put it."""
+    def paint(self, image: Rgb, scene: Scene, station: Station, camera: Camera, number: int) -> None:
+        """Fill a picture with what a station's camera gives of a scene; `number` chooses its noise."""
         still, taken = self._still(station, scene.excited)
-        image = self._warp.view(still, taken, camera, out)
+        self._warp.view(still, taken, camera, image)
         draws = self._people.paint(image, scene, camera)
         draws.append(self._ball(image, scene, camera))
         self._fixtures(draws, image, scene, camera)
@@ -49,7 +49,6 @@ class Painter:
             draw()
         self._weather(image, number)
         self.grain(image, number)
-        return image
 
     def grain(self, image: Rgb, number: int) -> None:
         """What the sensor and the codec leave on a picture."""
