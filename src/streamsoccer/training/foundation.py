@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,7 +116,10 @@ def provenance(
 
 @cache
 def commit() -> str:
-    """The commit of the code, with '+' where it was changed since; 'unknown' outside of a checkout."""
+    """The commit of the code, with '+' where it was changed since.
+
+    Outside of a checkout it is what STREAMSOCCER_COMMIT says, or 'unknown'.
+    """
     here = Path(__file__).resolve().parent
     try:
         words = ["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "--", "."]
@@ -124,7 +128,7 @@ def commit() -> str:
             for each in words
         )
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return os.environ.get("STREAMSOCCER_COMMIT") or "unknown"
     return head + ("+" if changed else "")
 
 
