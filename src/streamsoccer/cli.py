@@ -431,6 +431,24 @@ def league_make(
     typer.echo(f"{made.made} matches made, {made.skipped} stood there already: {out}")
 
 
+@league_app.command("sample")
+def league_sample(
+    out: Annotated[Path, typer.Argument(help="Where film.mp4, sheet.yaml and feed.jsonl go; they are kept there.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same match.")],
+    world: Annotated[str, typer.Option(metavar="train|validation|test", help="Whose clubs and grounds.")] = "test",
+    minutes: Annotated[float, typer.Option(help="Length of a half without added time.")] = 45,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Size of the pictures.")] = "398x224",
+    fps: Annotated[int, typer.Option(help="Frames a second.")] = 25,
+) -> None:
+    """Film one match as anybody would bring it: both halves in one film, a match sheet, an event feed."""
+    from streamsoccer.league.make import parse_size, parse_world
+    from streamsoccer.league.sample import SamplePlan, make_sample
+
+    plan = SamplePlan(seed=seed, world=parse_world(world), minutes=minutes, size=parse_size(size), fps=fps)
+    made = make_sample(out, plan)
+    typer.echo(f"{made.film}, {'made' if made.made else 'which stood there already'}; its halves: {made.half_starts}")
+
+
 @league_app.command("course")
 def league_course(
     out: Annotated[
