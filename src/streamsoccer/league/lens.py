@@ -137,9 +137,13 @@ def sample_plane(image: Rgb, camera: Camera, plane: Plane) -> None:
     fixed = np.array([[round((x - left) * 16), round((y - top) * 16)] for x, y in outline], dtype=np.int64)
     mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
     cv2.fillConvexPoly(mask, fixed.clip(-(2**26), 2**26).astype(np.int32), 255, cv2.LINE_8, 4)
-    columns = np.arange(left, right, dtype=np.float32)[None]
-    for start in range(top, bottom, STRIP):
-        end = min(bottom, start + STRIP)
+    for strip in range(top, bottom, STRIP):
+        # only as far as the plane reaches in this strip
+        x, y, wide, high = cv2.boundingRect(mask[strip - top : strip - top + STRIP])
+        if not wide or not high:
+            continue
+        start, end, first, last = strip + y, strip + y + high, left + x, left + x + wide
+        columns = np.arange(first, last, dtype=np.float32)[None]
         lines = np.arange(start, end, dtype=np.float32)[:, None]
         u, v, w = (np.float32(a) * columns + (np.float32(b) * lines + np.float32(c)) for a, b, c in rows)
         small = np.abs(w) < 1e-9
@@ -150,7 +154,7 @@ def sample_plane(image: Rgb, camera: Camera, plane: Plane) -> None:
         np.clip(v, -8, plane.texture.shape[0] + 8, out=v)
         whole, part = cv2.convertMaps(u, v, cv2.CV_16SC2)
         picture = cv2.remap(plane.texture, whole, part, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        cv2.copyTo(picture, mask[start - top : end - top], image[start:end, left:right])
+        cv2.copyTo(picture, mask[start - top : end - top, x : x + wide], image[start:end, first:last])
 
 
 def _pixel_to_plane(camera: Camera, plane: Plane) -> tuple[tuple[float, float, float], ...]:

@@ -108,12 +108,12 @@ def paint_still(ground: Ground, camera: Camera, width: int, height: int) -> Rgb:
 def _grain(image: Rgb, number: int) -> None:
     """Blades of grass, which the smooth texture of the ground lacks."""
     rng = stream(number, "grain")
-    tile = rng.integers(0, 8, (256, 512, 1), dtype=np.uint8)
-    height, width = image.shape[:2]
-    rows, columns = -(-height // 256), -(-width // 512)
-    grain = np.repeat(np.tile(tile, (rows, columns, 1))[:height, :width], 3, axis=2)
-    cv2.add(image, grain, dst=image)
-    cv2.subtract(image, np.full_like(grain, 3), dst=image)
+    tile = np.repeat(rng.integers(0, 8, (256, 512, 1), dtype=np.uint8), 3, axis=2)
+    for top in range(0, image.shape[0], 256):
+        for left in range(0, image.shape[1], 512):
+            part = image[top : top + 256, left : left + 512]
+            cv2.add(part, tile[: part.shape[0], : part.shape[1]], part)
+            cv2.subtract(part, (3, 3, 3, 0), part)
 
 
 def _frame(side: int) -> tuple[Point, Point]:
@@ -325,4 +325,9 @@ def _sky(image: Rgb, camera: Camera, air: Air) -> None:
     horizon = camera.see((x + 1e6 * forward[0], y + 1e6 * forward[1], 0.0))[1]
     part = np.clip((horizon - np.arange(height)) / (0.45 * camera.focal), 0, 1)[:, None]
     above, below = (np.array(each, dtype=np.float64) for each in air.sky)
-    image[:] = np.rint(below + (above - below) * part).astype(np.uint8)[:, None]
+    image[:, 0] = np.rint(below + (above - below) * part).astype(np.uint8)
+    done, width = 1, image.shape[1]
+    while done < width:  # long runs are quicker to copy than single pixels
+        more = min(done, width - done)
+        image[:, done : done + more] = image[:, :more]
+        done += more
