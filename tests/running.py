@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamsoccer.clip import FRAMES_PER_CLIP, Clip, Gap, GapReason
 from streamsoccer.domain import MatchSheet
@@ -21,8 +24,10 @@ from streamsoccer.moment import Moment
 from streamsoccer.record import RecordConfig
 from streamsoccer.runtime import RuntimeConfig
 from streamsoccer.stream import MatchStream
+from streamsoccer.testing.video import make_video
 from streamsoccer.testing.voice import ScriptedVoice
 from streamsoccer.voice import Asked, Given
+from written_match import rows
 
 Item = Clip | Gap
 
@@ -121,3 +126,62 @@ def moments(mind: Mind, items: Iterable[Item], **how: Any) -> list[Moment]:
 def last_step(path: Path) -> int:
     with Journal.open(path) as journal:
         return journal.last
+
+
+# --- as a command ----------------------------------------------------------------------------------------------------
+
+HALVES = "0-100,104-200"  # of the film
+
+
+def blocks_film(path: Path, *, seconds: float = 200.0, changes_at: float | None = None, seed: int = 0) -> Path:
+    """A film of coloured blocks whose every frame is coded by itself: up to `changes_at` it is the same to the byte
+    whatever comes after, and that differs from seed to seed."""
+    rate = 8
+
+    def draw(number: int) -> NDArray[np.uint8]:
+        at = number / rate
+        other = seed + 1 if changes_at is not None and at >= changes_at else 0
+        scene = np.random.default_rng([other, int(at / 9)]).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+        scene[int(at * 2) % 6, int(at * 3) % 8] = 255
+        return scene.repeat(16, 0).repeat(16, 1)
+
+    make_video(path, seconds=seconds, fps=rate, width=128, height=96, codec="mjpeg", pixels="yuvj420p", draw=draw)
+    return path
+
+
+def command(film: Path | str, model: Path, out: Path, *more: str, halves: str = HALVES) -> list[str]:
+    """`streamsoccer run` as its arguments."""
+    given = ["--half-starts", halves] if halves else []
+    return ["run", str(film), "--model", str(model), "--out", str(out), *given, *more]
+
+
+def stands(path: Path) -> list[tuple[Any, ...]]:
+    """All rows of a match in order, without what depends on the machine or tells how often it was started: their
+    place in the file, timings, and notes between steps."""
+    kept = [row for row in rows(path) if row[0] != "notes" or row[3] >= 0]
+    return [(row[0], *row[2:]) for row in kept]
+
+
+def steps_of(path: Path) -> int:
+    """The last whole step of a journal that another process may be writing, or making."""
+    if not path.exists():
+        return 0
+    db = sqlite3.connect(path, timeout=10)
+    try:
+        return int(db.execute("SELECT coalesce(max(step), 0) FROM steps").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        db.close()
+
+
+def outputs_of(out: Path) -> dict[str, object]:
+    """What a run wrote for players and programs; how long a line took is left out."""
+    found: dict[str, object] = {}
+    for path in sorted(out.iterdir()):
+        if path.suffix == ".jsonl":
+            read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            found[path.name] = [{name: value for name, value in each.items() if name != "latency"} for each in read]
+        elif not path.name.startswith("match.journal"):
+            found[path.name] = path.read_bytes()
+    return found

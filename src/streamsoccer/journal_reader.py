@@ -91,7 +91,9 @@ def named(path: Path) -> Iterator[None]:
         primary = None if code is None else code & 0xFF
         if primary == sqlite3.SQLITE_FULL:
             raise JournalFull(
-                "the disk is full", where=path, remedy="make room; the match goes on meanwhile"
+                "the disk is full",
+                where=path,
+                remedy="make room: a match that runs goes on meanwhile, one that has ended does with --resume",
             ) from error
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise JournalLocked("another process holds the journal", where=path, remedy="wait for it to end") from error

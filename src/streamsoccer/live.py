@@ -201,7 +201,10 @@ class LiveMatch:
         if broken is not None:
             self._note(NoteKind.FAULT, "source", str(broken.problem), at.at)
             raise broken
-        self._note(NoteKind.NOTICE, OVER, "the match is over", at.at)
+        if (
+            not self.journal.waiting
+        ):  # one whose last steps found no room is not over: it goes on from its last snapshot
+            self._note(NoteKind.NOTICE, OVER, "the match is over", at.at)
 
     def begin_outputs(self, outputs: Sequence[Output]) -> None:
         """Bring outputs to where the journal stands."""
