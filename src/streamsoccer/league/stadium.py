@@ -109,11 +109,12 @@ def _grain(image: Rgb, number: int) -> None:
     """Blades of grass, which the smooth texture of the ground lacks."""
     rng = stream(number, "grain")
     tile = np.repeat(rng.integers(0, 8, (256, 512, 1), dtype=np.uint8), 3, axis=2)
+    less = np.full_like(tile, 3)
     for top in range(0, image.shape[0], 256):
         for left in range(0, image.shape[1], 512):
             part = image[top : top + 256, left : left + 512]
             cv2.add(part, tile[: part.shape[0], : part.shape[1]], part)
-            cv2.subtract(part, (3, 3, 3, 0), part)
+            cv2.subtract(part, less[: part.shape[0], : part.shape[1]], part)
 
 
 def _frame(side: int) -> tuple[Point, Point]:
