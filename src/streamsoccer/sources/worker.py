@@ -34,6 +34,7 @@ from streamsoccer.sources.policy import Access, Limits, demuxer_options
 from streamsoccer.sources.ring import RingWriter
 from streamsoccer.sources.sampler import Pick, Sampler, Stretch
 from streamsoccer.sources.timeline import MAX_GAP, MPEGTS_WRAP, ONE_CLOCK_GAP, Jump, Resume, Timeline
+from streamsoccer.sources.unreferenced import Unreferenced
 
 if TYPE_CHECKING:
     from streamsoccer.sources.gate import Gate
@@ -84,6 +85,7 @@ class Worker:
         self._frames = self._broken = self._reported = 0
         self._furthest = 0.0
         self._convert = Converter()
+        self._skips: Unreferenced | None = None
         self._stream: av.VideoStream
         stretches = [Stretch(**stretch) for stretch in request["stretches"]]
         self._sampler: Sampler[av.VideoFrame] = Sampler(stretches, begin=float(request["begin"]))
@@ -158,6 +160,7 @@ class Worker:
         context.thread_type = "AUTO" if self._access in (Access.FILE, Access.PIPE) else "SLICE"
         if self._request["fast"]:
             context.skip_frame = "NONREF"
+            self._skips = Unreferenced(context.extradata) if context.name == "h264" else None
         return stream
 
     def _timeline(
@@ -252,6 +255,8 @@ class Worker:
         in_order = container.format.name == "avi"
         tick = _tick(self._stream.time_base)
         for packet in packets:
+            if self._skips is not None and not in_order and packet.size and self._skips(memoryview(packet)):
+                continue
             try:
                 frames = packet.decode()
             except EndOfFile:
