@@ -30,6 +30,8 @@ _Changes = Annotated[
 ]
 _Truth = Annotated[Path | None, typer.Option(metavar="ROOT", help="The games with their truth files: fact precision.")]
 _Generate = Annotated[bool, typer.Option("--generate-only", help="Write the lines; `evaluate score` is for later.")]
+_Course = Annotated[Path, typer.Argument(help="The folder of `league course`, or what came back of it.")]
+_League = Annotated[Path, typer.Argument(help="The test matches' truth files: <league>/<season>/<game>.")]
 _Said = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the lines go; files that stand there stay.")]
 
 
@@ -39,6 +41,8 @@ def add_commands(app: typer.Typer) -> None:
     app.command("records")(records)
     app.command("commentary")(commentary)
     app.command("score")(score)
+    app.command("laboratory")(laboratory)
+    app.command("examples")(examples)
 
 
 def parse_split(name: str) -> Split:
@@ -172,6 +176,62 @@ def score(
         typer.echo(json.dumps(rows if len(rows) > 1 else reports[0].to_json(), indent=2, ensure_ascii=False))
     else:
         typer.echo("\n\n".join(each.to_text() for each in reports))
+
+
+def laboratory(
+    out: _Course,
+    league: _League,
+    to: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Where all figures go.")] = None,
+    probe: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="The linear probe's figures, to stand beside.")
+    ] = None,
+    replicates: _Replicates = 10_000,
+    seed: _Seed = 0,
+) -> None:
+    """Every figure of a course of the league's model, with intervals over seeds and matches; prints them as tables."""
+    from streamsoccer.evaluation.laboratory import Asked
+    from streamsoccer.evaluation.laboratory_figures import laboratory_figures
+    from streamsoccer.evaluation.laboratory_tables import laboratory_tables
+
+    asked = Asked(replicates=replicates, seed=seed)
+    figures = laboratory_figures(out, league, asked, probe=probe, progress=_progress)
+    if to is not None:
+        _record(to, figures, f"streamsoccer evaluate laboratory COURSE LEAGUE --to {to} --replicates {replicates}")
+    typer.echo(laboratory_tables(figures))
+
+
+def examples(
+    out: _Course,
+    league: _League,
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where <track>.md and card.md go.")],
+    condition: Annotated[str, typer.Option(metavar="own|taught", help="From which contexts the lines are.")] = "own",
+    model_seed: Annotated[int, typer.Option(help="The run with this seed.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="So many lines of each track, by lot, to be read.")] = 50,
+    ends: Annotated[int, typer.Option(min=0, help="So many good and so many bad ones of those.")] = 10,
+    seed: _Seed = 0,
+) -> None:
+    """Lines of the model to be read, with their claims settled, and the best and the worst of them for a model card."""
+    from streamsoccer.evaluation.examples import write_examples
+
+    named = _named(condition)[0]
+    runs = [out / "said" / f"s{model_seed}-{name}" for name in ("records-recurrent", "commentary-full")]
+    for path in write_examples(runs, league, to, condition=named, count=count, ends=ends, seed=seed):
+        typer.echo(str(path))
+
+
+def _record(path: Path, figures: Any, command: str) -> None:
+    """As every file of docs/results: figures with the command, commit, machine and date that they come from."""
+    import os
+
+    from streamsoccer.clock import utc_date
+    from streamsoccer.training.foundation import commit, machine
+
+    kind = {"cpus": os.cpu_count(), "system": machine()["system"]}
+    row = {"figures": figures, "command": command, "commit": commit(), "machine": kind, "date": utc_date()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(row, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    part.replace(path)
 
 
 def _named(conditions: str) -> list[str]:

@@ -9,11 +9,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamsoccer.errors import DataError, UsageError
 from streamsoccer.evaluation.bootstrap import Interval, cluster_interval
 
-__all__ = ["Query", "RetrievalScores", "score_retrieval"]
+__all__ = ["Query", "RetrievalScores", "chance_rows", "query_rows", "score_retrieval"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +73,8 @@ class RetrievalScores:
 def score_retrieval(
     *, queries: Sequence[Query], ks: Sequence[int] = (1, 3, 5), replicates: int = 10_000, seed: int = 0
 ) -> RetrievalScores:
-    """Score the queries that have an eligible positive; an unranked positive is a miss. Intervals need two matches."""
+    """Score the queries that have an eligible positive; an unranked positive is a miss. Intervals need two matches,
+    and replicates."""
     if any(k < 1 for k in ks):
         raise UsageError("k counts from 1")
     seen: set[Hashable] = set()
@@ -83,24 +87,41 @@ def score_retrieval(
         raise DataError(
             f"none of {len(queries)} queries has an eligible positive", remedy="see the pools and positives"
         )
-    wanted = np.array([query.wanted for query in scored], dtype=np.float64)
-    columns = {f"r@{k}": [sum(rank <= k for rank in query.ranks) for query in scored] for k in ks}
-    rows = {name: np.stack([np.array(found, dtype=np.float64), wanted], axis=1) for name, found in columns.items()}
-    first = [1 / min(query.ranks) if query.ranks else 0.0 for query in scored]
-    rows["mrr"] = np.stack([np.array(first), np.ones(len(scored))], axis=1)
+    rows = query_rows(scored, ks)
     values = {name: float(row[:, 0].sum() / row[:, 1].sum()) for name, row in rows.items()}
     matches = [query.match for query in scored]
     intervals = (
         {name: cluster_interval(row, clusters=matches, replicates=replicates, seed=seed) for name, row in rows.items()}
-        if len(set(matches)) > 1
+        if len(set(matches)) > 1 and replicates
         else {}
     )
     return RetrievalScores(
         recall={k: values[f"r@{k}"] for k in ks},
         mrr=values["mrr"],
         queries=len(scored),
-        positives=int(wanted.sum()),
+        positives=sum(query.wanted for query in scored),
         without_positives=len(queries) - len(scored),
         ineligible_positives=sum(len(query.positives - query.eligible) for query in queries),
         intervals=intervals,
     )
+
+
+def query_rows(queries: Sequence[Query], ks: Sequence[int] = (1, 3, 5), *, strict: bool = False) -> dict[str, Floats]:
+    """What each query adds to R@k and to the MRR, [N, 2]: nothing where it has no eligible positive.
+
+    `strict` also counts positives that are not eligible, which nobody can find.
+    """
+    wanted = [len(query.positives) if strict else query.wanted for query in queries]
+    rows = {}
+    for k in ks:
+        found = [sum(rank <= k for rank in query.ranks) for query in queries]
+        rows[f"r@{k}"] = np.array([found, wanted], dtype=np.float64).T
+    first = [1 / min(query.ranks) if query.ranks else 0.0 for query in queries]
+    rows["mrr"] = np.array([first, [float(many > 0) for many in wanted]]).T
+    return rows
+
+
+def chance_rows(queries: Sequence[Query], k: int = 3) -> Floats:
+    """The same of R@k for a ranking by lot."""
+    found = [query.wanted * min(k, len(query.eligible)) / max(1, len(query.eligible)) for query in queries]
+    return np.array([found, [query.wanted for query in queries]], dtype=np.float64).T

@@ -9,6 +9,7 @@ own event. A record is settled as a line on its event.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,18 @@ from streamsoccer.evaluation.predictions import (
 from streamsoccer.evaluation.ranking import Query, RetrievalScores, score_retrieval
 from streamsoccer.evaluation.text import TextScorer, TextScores
 
-__all__ = ["METRICS", "TRACKS", "Cell", "Facts", "ReplayScores", "fact_rows", "line_of", "score_replay", "score_rows"]
+__all__ = [
+    "METRICS",
+    "TRACKS",
+    "Cell",
+    "Facts",
+    "ReplayScores",
+    "fact_rows",
+    "line_of",
+    "queries_of",
+    "score_replay",
+    "score_rows",
+]
 
 Floats = NDArray[np.float64]
 METRICS = (Metric.TOK_F1, Metric.BLEU4, Metric.METEOR, Metric.ROUGE_L, Metric.CIDER)
@@ -48,9 +60,14 @@ class Facts:
     false: int
     precision: float
     checkable: float
-    at_anchor: float  # precision where the labels' own event settles the claims
     rows: Floats  # [lines, 3] claims that agree and that contradict, and the line
+    anchored: Floats  # the same where the labels' own event settles the claims
     intervals: dict[str, Interval]
+
+    @property
+    def at_anchor(self) -> float:
+        """Precision where the labels' own event settles the claims."""
+        return float(precision_of_sums(self.anchored.sum(0)))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -148,28 +165,30 @@ class ReplayScores:
         return "\n".join(lines)
 
 
-def line_of(each: Prediction, *, at_anchor: bool = False) -> Line:
-    """A line as its claims are settled: by the event that it was said from, or by the labels' own."""
+def line_of(each: Prediction, *, at_anchor: bool = False, reference: bool = False) -> Line:
+    """A line, or its reference, as its claims are settled: by the event that it was said from, or the labels' own."""
     track = Track.CURRENT if each.track == RECORD else Track(each.track)
     start = each.anchor if at_anchor or each.start is None else each.start
     return Line(
         id=each.id,
         match=each.match,
         track=track,
-        text=each.text,
+        text=each.reference if reference else each.text,
         cutoff=each.cutoff,
-        placeholders=each.placeholders,
+        placeholders=each.reference_placeholders if reference else each.placeholders,
         start=start,
     )
 
 
 def fact_rows(lines: Sequence[Prediction], book: TruthBook, *, at_anchor: bool = False) -> Floats:
     """[lines, 3]; a line without words claims nothing and is counted."""
-    rows = [
-        fact_row(list(judge(line_of(each, at_anchor=at_anchor), book.match(each.match)))) if each.text else (0, 0, 1)
-        for each in lines
-    ]
-    return np.array(rows, dtype=np.float64)
+    return np.array([_fact_row(each, book, at_anchor=at_anchor) for each in lines], dtype=np.float64)
+
+
+def _fact_row(each: Prediction, book: TruthBook, *, at_anchor: bool) -> tuple[float, float, float]:
+    if not each.text:
+        return 0.0, 0.0, 1.0
+    return fact_row(list(judge(line_of(each, at_anchor=at_anchor), book.match(each.match))))
 
 
 def score_rows(
@@ -182,7 +201,7 @@ def score_rows(
     replicates: int = 10_000,
     seed: int = 0,
 ) -> Cell:
-    """One track's lines."""
+    """One track's lines; without intervals where there are no replicates."""
     if len({each.id for each in lines}) != len(lines):
         raise DataError("an anchor stands twice among the lines to score")
     matches = [each.match for each in lines]
@@ -199,14 +218,19 @@ def score_rows(
         change=change,
         lines=tuple(lines),
         text=text,
-        intervals=text.intervals(matches=matches, replicates=replicates, seed=seed) if several else {},
+        intervals=text.intervals(matches=matches, replicates=replicates, seed=seed) if several and replicates else {},
         facts=facts,
     )
 
 
 def _facts(lines: Sequence[Prediction], book: TruthBook, replicates: int, seed: int) -> Facts:
     rows = fact_rows(lines, book)
-    anchored = fact_rows(lines, book, at_anchor=True).sum(0)
+    anchored = np.array(
+        [
+            row if each.start in (None, each.anchor) else _fact_row(each, book, at_anchor=True)
+            for each, row in zip(lines, rows, strict=True)
+        ]
+    )
     sums = rows.sum(0)
     clusters = [each.match for each in lines]
     intervals = {
@@ -219,8 +243,8 @@ def _facts(lines: Sequence[Prediction], book: TruthBook, replicates: int, seed: 
         false=int(sums[1]),
         precision=float(precision_of_sums(sums)),
         checkable=float(checkable_of_sums(sums)),
-        at_anchor=float(precision_of_sums(anchored)),
         rows=rows,
+        anchored=anchored,
         intervals=intervals,
     )
 
@@ -232,9 +256,13 @@ def score_replay(
     replicates: int = 10_000,
     seed: int = 0,
     metrics: Sequence[Metric] = METRICS,
+    scorer: TextScorer | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> ReplayScores:
-    """All files of a folder; each holds all anchors that the replay was asked for, no more and no less."""
+    """All files of a folder; each holds all anchors that the replay was asked for, no more and no less.
+
+    `scorer` is one that another holds, for many folders; without replicates there are no intervals.
+    """
     header = read_header(folder)
     files = replay_files(folder)
     if not files:
@@ -246,12 +274,12 @@ def score_replay(
     for key, path in files.items():  # all of them, before the first is scored
         read[key] = _by_track(read_predictions(path))
         _complete(path, read[key], header, asked)
-    with TextScorer(metrics=metrics) as scorer:
+    with nullcontext(scorer) if scorer is not None else TextScorer(metrics=metrics) as texts:
         for (condition, change), by_track in read.items():
             for lines in by_track.values():
                 cells.append(
                     score_rows(
-                        lines, scorer, condition=condition, change=change, book=book, replicates=replicates, seed=seed
+                        lines, texts, condition=condition, change=change, book=book, replicates=replicates, seed=seed
                     )
                 )
             progress(f"{files[condition, change]} scored")
@@ -294,18 +322,25 @@ def _retrieval(folder: Path, conditions: set[str], replicates: int, seed: int) -
     """By condition: positives of the manifest, and for the own run every related record."""
     found: dict[str, RetrievalScores] = {}
     for condition in sorted(conditions):
-        rows = read_retrieved(folder, condition)
         for name, wide in ((condition, False), (f"{condition}, all related", True)):
-            queries = [
-                Query(
-                    id=each.id,
-                    match=each.match,
-                    ranked=each.ranked,
-                    eligible=frozenset(each.ranked),
-                    positives=frozenset(each.positives) | (frozenset(each.related) if wide else frozenset()),
-                )
-                for each in rows
-            ]
-            if any(each.wanted for each in queries) and (not wide or any(each.related for each in rows)):
+            queries = queries_of(folder, condition, wide=wide)
+            if any(each.wanted for each in queries):
                 found[name] = score_retrieval(queries=queries, replicates=replicates, seed=seed)
     return found
+
+
+def queries_of(folder: Path, condition: str, *, wide: bool = False) -> list[Query]:
+    """The queries of a replay with the manifest's positives; `wide`: with every related record, none where none is."""
+    rows = read_retrieved(folder, condition)
+    if wide and not any(each.related for each in rows):
+        return []
+    return [
+        Query(
+            id=each.id,
+            match=each.match,
+            ranked=each.ranked,
+            eligible=frozenset(each.ranked),
+            positives=frozenset(each.positives) | (frozenset(each.related) if wide else frozenset()),
+        )
+        for each in rows
+    ]

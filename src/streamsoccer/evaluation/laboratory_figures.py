@@ -1,0 +1,311 @@
+"""All figures of a course as one mapping, and whether they reach what was asked for.
+
+    OUT/s<seed>/frontend.json            the front end on test matches; sweep.json on validation matches
+    OUT/s<seed>/{files,frames}.json      the same matches as encoded files and as frames, where the course had them
+    OUT/{s<seed>,g<matches>}/memory/metrics.jsonl    stage 1 on validation matches, with fewer training matches
+    OUT/done/<job>                       what each job took
+
+Lines come through laboratory.py. What a course has not (yet) brought is named under `missing`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from streamsoccer.domain import Track
+from streamsoccer.errors import DataError
+from streamsoccer.evaluation.facts import TruthBook, checkable_of_sums, fact_row, judge, precision_of_sums
+from streamsoccer.evaluation.frontend import FIGURES
+from streamsoccer.evaluation.laboratory import CHECKABLE, PRECISION, Asked, Key, Laboratory, orderings
+from streamsoccer.evaluation.pooled import Figure, Pooled
+from streamsoccer.evaluation.predictions import OWN, RECORD, TAUGHT, read_predictions
+from streamsoccer.evaluation.replay_scores import line_of
+
+__all__ = ["Target", "laboratory_figures"]
+
+_GROWTH = ("transition_f1_exact", "transition_f1_within_one", "event_type_macro_f1", "clip_action_map")
+_TRANSITIONS = ("transition_f1_exact", "transition_f1_within_one")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """One 'it must show' of issue 6: a figure and what it is to reach."""
+
+    name: str
+    target: float
+    figure: Figure
+    most: bool = False  # how far from zero it may be
+
+    @property
+    def holds(self) -> bool:
+        return abs(self.figure.mean) <= self.target if self.most else self.figure.mean >= self.target
+
+    def to_json(self) -> dict[str, Any]:
+        sign = "at most" if self.most else "at least"
+        return {"name": self.name, "target": f"{sign} {self.target:g}", "holds": self.holds, **self.figure.to_json()}
+
+
+def laboratory_figures(
+    out: Path,
+    league: Path,
+    asked: Asked | None = None,
+    *,
+    probe: Path | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Everything that issue 6 asks a course for."""
+    asked = asked or Asked()
+    lab = Laboratory(out, league, asked, progress)
+    missing: list[str] = []
+    front, targets = _front_end(out, lab.seeds, asked, missing)
+    if probe is not None:
+        front["linear_probe"] = dict(_json(probe)["figures"])
+    progress("front ends scored")
+    lines = {
+        condition: {
+            variant: {track: _cell(lab, Key(variant=variant, track=track, condition=condition)) for track in tracks}
+            for variant, tracks in _plain(lab, condition).items()
+        }
+        for condition in (OWN, TAUGHT)
+    }
+    changed = [
+        {"track": key.track, "condition": key.condition, "change": key.change, **_cell(lab, key)}
+        for key in lab.measures
+        if key.change
+    ]
+    progress("lines scored")
+    compared = orderings(lab)
+    progress("orderings scored")
+    retrieval = lab.retrieval()
+    targets += _line_targets(lab) + _retrieval_targets(retrieval)
+    return {
+        "course": _course(lab),
+        "targets": [each.to_json() for each in targets],
+        "front_end": front,
+        "lines": lines,
+        "changes": changed,
+        "references": _references(lab, league),
+        "orderings": [each.to_json() for each in compared],
+        "retrieval": retrieval,
+        "growth": _growth(out, lab, missing),
+        "seconds": _seconds(out),
+        "missing": missing,
+        "how": (
+            "means over seeds; 95% percentile intervals over test matches drawn with replacement, the same draws for "
+            f"every seed and for both sides of a difference ({asked.replicates} replicates, seed {asked.seed}); "
+            "anchors without a context or without words stay in as empty outputs; texts as they are, split at spaces, "
+            "one corpus a track; CIDEr x100"
+        ),
+    }
+
+
+# --- the front end ---------------------------------------------------------------------------------------------------
+
+
+def _front_end(
+    out: Path, seeds: Sequence[int], asked: Asked, missing: list[str]
+) -> tuple[dict[str, Any], list[Target]]:
+    reports = _reports(out, seeds, "frontend", missing)
+    if not reports:
+        return {}, []
+    made: dict[str, Any] = {"matches": reports[0]["matches"], "clips": reports[0]["clips"]}
+    made["thresholds"] = [each["threshold"] for each in reports]
+    pooled = _pooled(reports)
+    figures = {name: each.figure(replicates=asked.replicates, seed=asked.seed) for name, each in pooled.items()}
+    made["figures"] = {name: each.to_json() for name, each in figures.items()}
+    if all("clip_action_map" in each for each in reports):  # no function of sums: each seed's own interval
+        values = tuple(each["clip_action_map"] for each in reports)
+        made["figures"]["clip_action_map"] = Figure(mean=float(np.mean(values)), seeds=values).to_json() | {
+            "intervals": [
+                [each["intervals"]["clip_action_map"][end] for end in ("low", "high")]
+                for each in reports
+                if "clip_action_map" in each["intervals"]
+            ]
+        }
+    made["ceiling"] = {
+        name: each.figure(replicates=asked.replicates, seed=asked.seed).to_json()
+        for name, each in _pooled([reports[0]["ceiling"]]).items()
+    }
+    made["by_type"] = _by_class(reports, "by_type", "f1", "events")
+    made["by_action"] = _by_class(reports, "by_action", "ap", "positives")
+    targets = [
+        Target(name="transition F1, exact", target=0.70, figure=figures["transition_f1_exact"]),
+        Target(name="transition F1, within one clip", target=0.80, figure=figures["transition_f1_within_one"]),
+        Target(name="event-type macro-F1", target=0.65, figure=figures["event_type_macro_f1"]),
+    ]
+    files, frames = (_reports(out, seeds, kind, missing) for kind in ("files", "frames"))
+    if files and frames:
+        made["files"] = {"matches": files[0]["matches"], "clips": files[0]["clips"]}
+        for name, each in _pooled(files).items():
+            direct = _pooled(frames)[name]
+            lost = each.minus(direct, replicates=asked.replicates, seed=asked.seed)
+            made["files"][name] = {
+                "encoded": each.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
+                "frames": direct.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
+                "difference": lost.to_json(),
+            }
+            if name in (*_TRANSITIONS, "event_type_macro_f1"):
+                targets.append(Target(name=f"encoded files less frames, {name}", target=0.03, figure=lost, most=True))
+    return made, targets
+
+
+def _reports(out: Path, seeds: Sequence[int], name: str, missing: list[str]) -> list[dict[str, Any]]:
+    """A report of every seed, or of none."""
+    paths = [out / f"s{seed}" / f"{name}.json" for seed in seeds]
+    if lost := [each for each in paths if not each.is_file()]:
+        missing += [each.relative_to(out).as_posix() for each in lost]
+        return []
+    found = [_json(each) for each in paths]
+    for path, each in zip(paths, found, strict=True):
+        if "sums" not in each:
+            raise DataError(
+                "has no counts by match", where=path, remedy="let `streamsoccer evaluate frontend` run anew"
+            )
+    return found
+
+
+def _pooled(reports: Sequence[Mapping[str, Any]]) -> dict[str, Pooled]:
+    """Every figure of these reports that is a function of sums over matches."""
+    made = {}
+    for name, (table, combine) in FIGURES.items():
+        if all(table in each["sums"] for each in reports):
+            tables = [each["sums"][table] for each in reports]
+            made[name] = Pooled.of(
+                [(list(each), list(each), np.array(list(each.values()), dtype=np.float64)) for each in tables], combine
+            )
+    return made
+
+
+def _by_class(reports: Sequence[Mapping[str, Any]], table: str, score: str, count: str) -> dict[str, Any]:
+    """A score by class: its mean over the seeds and each one's, beside how many there are."""
+    return {
+        name: {
+            score: round(float(np.mean([each[table][name][score] for each in reports])), 4),
+            "seeds": [round(each[table][name][score], 4) for each in reports],
+            count: reports[0][table][name][count],
+        }
+        for name in reports[0][table]
+        if all(name in each[table] for each in reports)
+    }
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _plain(lab: Laboratory, condition: str) -> dict[str, list[str]]:
+    """The variants and their tracks, without a change."""
+    found: dict[str, list[str]] = {}
+    for key in lab.measures:
+        if key.condition == condition and not key.change:
+            found.setdefault(key.variant, []).append(key.track)
+    return found
+
+
+def _cell(lab: Laboratory, key: Key) -> dict[str, Any]:
+    return {"anchors": lab.anchors[key]} | {name: each.to_json() for name, each in lab.figures(key).items()}
+
+
+def _line_targets(lab: Laboratory) -> list[Target]:
+    made = []
+    for condition in (OWN, TAUGHT):
+        for variant, track in (("recurrent", RECORD), *(("full", each.value) for each in Track)):
+            measures = lab.measures.get(Key(variant=variant, track=track, condition=condition), {})
+            for name, target in ((PRECISION, 0.90), (CHECKABLE, 1.5)):
+                if name in measures:
+                    figure = lab.figure(measures[name])
+                    made.append(Target(name=f"{name}, {track}, {condition}", target=target, figure=figure))
+    return made
+
+
+def _retrieval_targets(retrieval: Mapping[str, Mapping[str, Any]]) -> list[Target]:
+    made = []
+    for condition in (TAUGHT, OWN):
+        if condition in retrieval:
+            row = retrieval[condition]["r@3"]
+            figure = Figure(mean=row["mean"], seeds=tuple(row["seeds"]), low=row.get("low"), high=row.get("high"))
+            made.append(Target(name=f"retrieval R@3, {condition}", target=0.6, figure=figure))
+    return made
+
+
+def _references(lab: Laboratory, league: Path) -> dict[str, Any]:
+    """The references' own claims by the same rules: what a model that says them word for word would reach."""
+    book, made = TruthBook(league), {}
+    for name, folders in lab.runs().items():
+        if name not in ("recurrent", "full"):
+            continue
+        by_track: dict[str, list[tuple[float, float, float]]] = {}
+        for each in read_predictions(folders[0] / f"{TAUGHT}.jsonl"):
+            line = line_of(each, at_anchor=True, reference=True)
+            by_track.setdefault(each.track, []).append(fact_row(list(judge(line, book.match(each.match)))))
+        for track, rows in by_track.items():
+            sums = np.array(rows).sum(0)
+            made[track] = {
+                PRECISION: round(float(precision_of_sums(sums)), 4),
+                CHECKABLE: round(float(checkable_of_sums(sums)), 4),
+                "lines": len(rows),
+            }
+    return made
+
+
+# --- the course itself -----------------------------------------------------------------------------------------------
+
+
+def _course(lab: Laboratory) -> dict[str, Any]:
+    first = next(iter(lab.headers.values()))
+    full = [each for each in lab.headers.values() if each.scope == "full"]
+    anchors = dict(full[0].anchors) if full else {}
+    return {
+        "seeds": lab.seeds,
+        "train_matches": first.train_matches,
+        "test_matches": max(len(set(each.clusters)) for one in lab.measures.values() for each in one.values()),
+        "anchors": {**anchors, "all": sum(anchors.values())},
+        "records": max((each.anchors.get(RECORD, 0) for each in lab.headers.values()), default=0),
+        "steps": {name: lab.headers[folders[0]].step for name, folders in lab.runs().items()},
+        "commits": sorted({each.commit for each in lab.headers.values()}),
+        "machine": dict(first.machine),
+    }
+
+
+def _growth(out: Path, lab: Laboratory, missing: list[str]) -> list[dict[str, Any]]:
+    """Stage 1 on validation matches as the number of training matches grows; the backbone is the same."""
+    rows: list[tuple[int, list[Path]]] = [
+        (int(each.name[1:]), [each / "memory" / "metrics.jsonl"])
+        for each in out.glob("g*")
+        if each.name[1:].isdecimal() and each.is_dir()
+    ]
+    whole = next(iter(lab.headers.values())).train_matches
+    rows.append((whole, [out / f"s{seed}" / "memory" / "metrics.jsonl" for seed in lab.seeds]))
+    made = []
+    for matches, paths in sorted(rows):
+        found = [_last_validation(each) for each in paths]
+        if lost := [path for path, each in zip(paths, found, strict=True) if not each]:
+            missing += [each.relative_to(out).as_posix() for each in lost]
+            continue
+        curve = {name: [round(each[name], 4) for each in found] for name in _GROWTH if name in found[0]}
+        made.append({"train_matches": matches, "seeds": len(found)} | curve)
+    return made
+
+
+def _last_validation(path: Path) -> dict[str, float]:
+    if not path.is_file():
+        return {}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return next((dict(row["validation"]) for row in reversed(rows) if "validation" in row), {})
+
+
+def _seconds(out: Path) -> dict[str, float]:
+    """What each job took; jobs ran side by side."""
+    return {each.name: float(each.read_text(encoding="utf-8")) for each in sorted((out / "done").glob("*"))}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot be read: {error}", where=path) from error
