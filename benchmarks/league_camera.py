@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,8 @@ def main() -> None:
     figures |= by_kind(broadcast, 1, 1500) | by_part(broadcast, 1, 500)
     figures["unit_ms"] = 1000 * unit(size)
     figures["frame_units"] = figures["frame_ms"] / figures["unit_ms"]
-    figures |= film(broadcast, size, min(given.film_seconds, given.minutes * 60))
+    if find_spec("av"):  # a machine for training has none
+        figures |= film(broadcast, size, min(given.film_seconds, given.minutes * 60))
     figures |= clips(given.seed + 1, given.minutes, size)
     figures = {name: round(value, 3) for name, value in figures.items()}
     print(json.dumps(figures, indent=2))
