@@ -161,7 +161,7 @@ def test_a_variant_changes_what_it_is_named_for_and_nothing_else() -> None:
     for scope in (Scope.CURRENT, Scope.LOCAL):
         assert changes(f"scope_{scope.value}.yaml") == {"stage3.scope": scope.value}
     assert changes("joint.yaml") == {"stage3.path": Path3.JOINT.value}
-    assert changes("video_sft.yaml") == {"stage3.path": Path3.VIDEO.value}
+    assert changes("video_sft.yaml") == {"stage3.path": Path3.VIDEO.value, "model.language.recompute": True}
 
 
 def test_a_value_that_is_not_known_is_named_with_the_nearest(tmp_path: Path) -> None:

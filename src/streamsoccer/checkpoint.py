@@ -101,7 +101,7 @@ class Checkpoint:
                 )
         if missing := [name for name in parts if name not in self.parts]:
             raise CheckpointError(
-                f"has no trained {' and '.join(missing)}, only {' and '.join(self.parts)}",
+                f"has no trained {' and '.join(missing)}, only {' and '.join(self.parts) or 'LoRA'}",
                 where=self.folder,
                 remedy="train the stage that makes it first, or name its checkpoint",
             )

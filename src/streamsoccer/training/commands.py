@@ -36,6 +36,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("records")(_records)
     app.command("own-records")(_own_records)
     app.command("commentary")(_commentary)
+    app.command("video")(_video)
     app.command("ship")(_ship)
 
 
@@ -153,6 +154,22 @@ def _commentary(
             progress=sys.stderr.isatty(),
         )
     )
+
+
+def _video(
+    data: _Data,
+    footage: Annotated[Path, typer.Option(metavar="ROOT", help="The folder of its matches' videos or packs.")],
+    out: _Run,
+    recipe: _Recipe = None,
+    until: _Until = None,
+    seconds: _Seconds = None,
+) -> None:
+    """Video-SFT: stage 3's samples without a memory, windows of frames straight to the language model."""
+    from streamsoccer.training.recipe import load_recipe
+    from streamsoccer.training.video import train_video
+
+    made = load_recipe(recipe)
+    _told(train_video(made, data, footage, out, until=until, seconds=seconds, progress=sys.stderr.isatty()))
 
 
 def _ship(

@@ -21,7 +21,7 @@ from streamsoccer.clip import FPS, Clip
 from streamsoccer.clock import MatchTime
 from streamsoccer.config import to_mapping
 from streamsoccer.domain import CLIP_SECONDS, SampleRow, Split, Track
-from streamsoccer.errors import DataError
+from streamsoccer.errors import DataError, UsageError
 from streamsoccer.heads import TRACKS
 from streamsoccer.language import Language, Prompt
 from streamsoccer.model import Widths
@@ -38,7 +38,7 @@ from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.foundation import device, fresh, provenance, seeded
 from streamsoccer.training.loop import Group, Outcome, Trainer
 from streamsoccer.training.measures import token_f1
-from streamsoccer.training.recipe import LoopConfig, Recipe
+from streamsoccer.training.recipe import LoopConfig, Path3, Recipe
 from streamsoccer.training.records import spread, write_samples
 from streamsoccer.training.windows import shares
 from streamsoccer.vision import VisionEncoder, resize
@@ -270,5 +270,10 @@ def train_video(
     progress: bool = False,
 ) -> Outcome:
     """Video-SFT on a build and the folder of its videos or packs, into a run's folder; called again, it goes on."""
+    if recipe.stage3.path is not Path3.VIDEO:
+        raise UsageError(
+            f"stage3.path is {recipe.stage3.path}, and no memory is trained here",
+            remedy="use recipes/video_sft.yaml, or set stage3.path to video",
+        )
     task = VideoTask(recipe, Corpus(data), Footage(footage), out)
     return Trainer(task, recipe.stage3.loop, out, progress=progress).run(until, seconds)
