@@ -196,11 +196,14 @@ class CommentaryReplay:
         base = {each.sample.id: self._records(each, plain, first, ()) for each in scenes}
         strangers = tuple(each for records in base.values() for each in records)
         progress(f"{condition}: {len(scenes)} of {len(self.samples)} anchors have a context")
+        unchanged: list[Prediction] = []
         for change in changes:
             began = writer.clock.now() if change else since
             mine = [each for each in scenes if each.sample.track is Track.HISTORICAL or not change.of_records]
             said: list[Prediction] = []
-            if change.wordless:
+            if change is plain and unchanged:
+                said = unchanged  # the very same requests
+            elif change.wordless:
                 for scene, (text, placeholders) in zip(mine, self._found(change, mine, tokens), strict=True):
                     said.append(replace(told[scene.sample.id], text=text, placeholders=placeholders))
             else:
@@ -211,6 +214,8 @@ class CommentaryReplay:
                         kept = self._records(scene, change, first, strangers, kept)
                     spoken.append(_Told(sample=scene.sample, context=self._context(scene, kept, change, tokens)))
                 said = self._said(self._changed(spoken, change), told)
+            if change is Change.NONE:
+                unchanged = said
             named = {each.id: each for each in said}
             lines = [
                 named.get(each.id, told[each.id])
