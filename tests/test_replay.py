@@ -87,7 +87,8 @@ def test_a_replay_finds_what_is_not_as_it_was(
     db.execute("UPDATE utterances SET text = 'Never said.' WHERE id = ?", (name,))
     (last,) = db.execute("SELECT id FROM records ORDER BY seq DESC").fetchone()  # no line was said from it
     db.execute("UPDATE records SET state = json_set(state, '$.text', 'Never written.') WHERE id = ?", (last,))
-    db.execute("UPDATE decisions SET gates = replace(gates, 'no_event', 'few_events') WHERE step = 2")
+    (step,) = db.execute("SELECT step FROM decisions WHERE gates LIKE '%no_event%'").fetchone()
+    db.execute("UPDATE decisions SET gates = replace(gates, 'no_event', 'few_events') WHERE step = ?", (step,))
     db.commit()
     db.close()
     found = again(path, mind)
@@ -215,7 +216,7 @@ class Slow(ManualClock):
 
 
 def test_a_generator_slower_than_the_match_costs_captions_first_and_the_match_ends(mind: Mind, tmp_path: Path) -> None:
-    """At real pace each text takes twelve seconds: the captions' queue is bounded, its oldest are let go and counted."""
+    """At real pace each text takes twelve seconds: the captions' queue is bounded, its oldest let go and counted."""
     clock = Slow()
 
     def script(asked: Asked, place: int) -> str | Given:
