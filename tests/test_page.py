@@ -283,6 +283,66 @@ def test_the_keyboard_goes_from_line_to_line_and_event_to_event(page: Page) -> N
     assert page.run("return track.mode") == "hidden"
 
 
+def test_the_whole_half_is_a_slider(page: Page) -> None:
+    page.run(
+        """
+        const box = whole.getBoundingClientRect(), at = {pointerId: 1, bubbles: true, clientY: box.top + 5};
+        whole.setPointerCapture = () => {};
+        whole.dispatchEvent(new PointerEvent('pointerdown', {...at, clientX: box.left + box.width / 2}));
+        """
+    )
+    page.until(
+        "return Math.abs(video.currentTime - 140) < 1.5 && Number(whole.ariaValueNow) === Math.round(view.seconds)"
+    )
+    assert page.run("return whole.ariaValueText") == "First half, 02:20"
+
+
+def test_everything_can_be_reached_and_has_a_name(page: Page) -> None:
+    """By the tab key alone: the controls, the timeline, events, records, sentences and their evidence."""
+    page.run("visit(1, 200, match.lines().findLast(each => each.at < 200 && each.mode === 'historical'))")
+    page.until("return document.querySelector('.current .proof') !== null")
+    page.run("document.activeElement.blur(); scrollTo(0, 0)")
+    stops = "button:not([hidden], [hidden] *, dialog *), a, summary, [tabindex='0']"
+    wanted = page.run("return document.querySelectorAll(arguments[0]).length", stops)
+    reached = set()
+    for _ in range(wanted + 5):
+        page.press("tab")
+        name = page.run(
+            """
+            const now = document.activeElement;
+            if (!now || now === document.body) return null;
+            const style = getComputedStyle(now);
+            return [now.getAttribute('aria-label') || now.textContent.trim() || now.title, now.id || now.className,
+                    style.outlineStyle, [...document.querySelectorAll('*')].indexOf(now)];
+            """
+        )
+        if name is None:
+            continue
+        assert name[0], f"{name[1]} has no name"
+        assert name[2] != "none", f"{name[1]} does not show that it has the focus"
+        reached.add(name[3])
+    assert len(reached) >= wanted - 1  # the film itself is no stop
+    assert page.run("return document.querySelectorAll(`[tabindex]:not([tabindex='0'])`).length") == 0
+
+
+def test_the_voice_is_off_until_it_is_asked_for(page: Page) -> None:
+    page.run(
+        "window.spoken = []; speechSynthesis.speak = each => spoken.push(each.text); speechSynthesis.cancel = () => {}"
+    )
+    line = page.run("return match.lines().find(each => each.at > 30 && match.shown(each).visible)")
+    seek(page, line["at"] - 1)
+    page.press("space")
+    page.until(f"return view.open?.id === '{line['id']}'")
+    assert page.run("return spoken") == []
+    page.press("space", "s")
+    assert page.run("return document.getElementById('speech').ariaPressed") == "true"
+    seek(page, line["at"] - 1)
+    page.press("space")
+    page.until("return spoken.length > 0")
+    assert page.run("return spoken[0]") == line["text"]
+    page.press("space")
+
+
 def test_dark_follows_the_system_and_the_switch(page: Page) -> None:
     ground = "return getComputedStyle(document.documentElement).backgroundColor"
     light = page.run(ground)
@@ -344,6 +404,23 @@ def test_without_a_film_the_timeline_works_all_the_same(tab: Page, folder: Path,
     tab.press("space")
     tab.until("return view.seconds > 100.3")
     tab.press("space")
+    assert tab.complaints() == []
+
+
+def test_a_film_in_the_page_plays_and_seeks_wherever_the_page_goes(tab: Page, folder: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "mailed" / "page.html"
+    write_page(folder / "match.journal", alone, [folder / "film.mp4"], embed=True)
+    assert [each.name for each in alone.parent.iterdir()] == ["page.html"]
+    tab.go(alone.as_uri())
+    tab.until("return video.readyState >= 2 && Math.abs(video.duration - 280) < 1")
+    event = tab.run("visit(1, 200); return match.at(1, 200).buffer.at(-2)")
+    tab.until("return Math.abs(video.currentTime - 200) < 0.3 && !view.stale")
+    tab.click(f"#belt [data-id='{event['id']}']")
+    tab.until(f"return Math.abs(video.currentTime - {event['s']}) < 0.3")
+    tab.click("#play")
+    tab.until(f"return video.currentTime > {event['s']} + 0.3")
+    tab.click("#play")
+    assert tab.run("return track.cues.length") > 5
     assert tab.complaints() == []
 
 

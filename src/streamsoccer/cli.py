@@ -211,12 +211,15 @@ def page(
         list[Path] | None, typer.Option(metavar="FILE", help="The film, or one a half in order.  [the source]")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Where to write.  [beside the journal]")] = None,
+    embed: Annotated[
+        bool | None, typer.Option("--embed/--link", help="The film in the page, or beside it.  [in it if small]")
+    ] = None,
 ) -> None:
     """Make one self-contained page of a match: film, timeline, what was known when, and why each line was said."""
     from streamsoccer.outputs.page import journal_in, write_page
 
     found = journal_in(journal)
-    made = write_page(found, out or found.with_name("page.html"), film)
+    made = write_page(found, out or found.with_name("page.html"), film, embed=embed)
     typer.echo(f"{made}")
 
 
@@ -238,6 +241,19 @@ def watch(
     found = journal_in(journal)
     app = make_app(found, film, host=host)
     serve(app, host, port, ready=lambda address: typer.echo(f"{found} at {address} (Ctrl-C ends this, not the match)"))
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where film, journal, captions and page go.")] = Path("demo"),
+    model: Annotated[Path | None, typer.Option(metavar="DIR", help="The model's folder.  [the bundled mini]")] = None,
+    live: Annotated[bool, typer.Option(help="At the pace of the match, with a live page in the browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the live page; 0 takes any that is free.")] = 8400,
+) -> None:
+    """Film a simulated match of some ten minutes, comment on it, and leave all of it with one page to look at."""
+    from streamsoccer.demo import run_demo
+
+    run_demo(folder, model, live=live, port=port)
 
 
 # --- data ------------------------------------------------------------------------------------------------------------

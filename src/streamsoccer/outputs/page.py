@@ -140,14 +140,15 @@ def films_of(reader: JournalReader, paths: Sequence[Path], link: Callable[[Path]
     return [Film(src=link(path), halves={half: starts[half]}) for half, path in zip(halves, paths, strict=False)]
 
 
-def write_page(journal: Path, out: Path, films: Sequence[Path] | None = None) -> Path:
+def write_page(journal: Path, out: Path, films: Sequence[Path] | None = None, *, embed: bool | None = None) -> Path:
     """The page of a journal as it stands; whatever was at `out` is replaced in one step.
 
-    Without `films` they are those that the journal names, if they are still there.
+    Without `films` they are those that the journal names, if they are still there. `embed` puts them into the page, so
+    that it can go anywhere alone; by default that is done with small films that are not in its folder.
     """
     with JournalReader(journal) as reader:
         paths = found_films(reader.header, journal.parent) if films is None else films
-        data = page_of(reader, films_of(reader, paths, lambda film: _source(film, out)))
+        data = page_of(reader, films_of(reader, paths, lambda film: _source(film, out, embed)))
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, render(data, title_of(data["header"])).encode())
     return out
@@ -159,12 +160,14 @@ def title_of(header: Mapping[str, Any]) -> str:
     return " – ".join(names) if len(names) == 2 else str(header["match"])
 
 
-def _source(film: Path, out: Path) -> str:
+def _source(film: Path, out: Path, embed: bool | None) -> str:
     """A film in or below the page's folder is linked, a small one elsewhere is put into the page, a large one linked
-    by the way that leads to it from there."""
+    by the way that leads to it from there; `embed` says otherwise."""
     folder, film = out.resolve().parent, film.resolve()
     kind = _TYPES.get(film.suffix.lower(), "video/mp4")
-    if not film.is_relative_to(folder) and film.stat().st_size <= EMBEDDED_BYTES:
+    if embed is None:
+        embed = not film.is_relative_to(folder) and film.stat().st_size <= EMBEDDED_BYTES
+    if embed:
         try:
             return f"data:{kind};base64,{base64.b64encode(film.read_bytes()).decode()}"
         except OSError as error:

@@ -75,7 +75,7 @@ class Player extends EventTarget {
       if (place.index !== this.film) {
         this.film = place.index;
         this.wanted = second;
-        this.video.src = this.films[place.index].src;
+        this.video.src = linkOf(this.films[place.index]);
         if (running) this.start();
       } else if (this.video.readyState === 0) this.wanted = second;
       else this.video.currentTime = second;
@@ -103,4 +103,16 @@ class Player extends EventTarget {
     if (this.playing) this.stop();
     else this.start();
   }
+}
+
+/** Where the browser gets a film: one that stands in the page becomes a file in memory, in which it can seek. */
+function linkOf(film) {
+  if (film.src.startsWith("data:") && !film.link) {
+    const comma = film.src.indexOf(",");
+    const text = atob(film.src.slice(comma + 1));
+    const bytes = new Uint8Array(text.length);
+    for (let place = 0; place < bytes.length; place++) bytes[place] = text.charCodeAt(place);
+    film.link = URL.createObjectURL(new Blob([bytes], { type: film.src.slice(5, comma).split(";")[0] }));
+  }
+  return film.link || film.src;
 }
