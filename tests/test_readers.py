@@ -182,6 +182,18 @@ def test_soccernet_caption_is_told_from_matchtime_and_gives_the_sheet(tmp_path: 
     assert fill(caption.anonymized, found) == caption.description
 
 
+def test_of_two_players_with_one_name_the_hash_says_whose_side_it_is_or_the_team_behind() -> None:
+    players = (Player(hash="h1", name="Smith", side=Side.HOME), Player(hash="a1", name="Smith", side=Side.AWAY))
+    sheet = MatchSheet(home="Northtown", away="Southport", players=players)
+    text, told = "[PLAYER] ([TEAM]) shoots.", "Smith (Southport) shoots."
+    for identified in ("[PLAYER_a1] ([TEAM_]) shoots.", ""):
+        assert [each.side for each in find(text, sheet, told, identified)] == [Side.AWAY, Side.AWAY]
+    assert [each.side for each in find("[PLAYER] shoots.", sheet, "Smith shoots.")] == [Side.NONE]
+    assert [each.side for each in find("[PLAYER] shoots.", sheet, "Smith shoots.", "[PLAYER_h1] shoots.")] == [
+        Side.HOME
+    ]
+
+
 def test_durations_come_from_a_named_file_unless_video_ini_says_better(tmp_path: Path) -> None:
     folder = write_game(tmp_path, NAME)
     path = tmp_path / "durations.json"

@@ -59,13 +59,14 @@ def _names(text: str, description: str) -> list[str]:
 
 
 def _person_side(name: str, hashed: str, sheet: MatchSheet) -> Side:
+    """By the hash, which is one player's; by the name, where no namesake is on the other side."""
     for player in sheet.players:
-        if (hashed and player.hash == hashed) or (name and name in (player.name, player.short_name, player.long_name)):
+        if hashed and player.hash == hashed:
             return player.side
-    for coach in sheet.coaches:
-        if name and coach.name == name:
-            return coach.side
-    return Side.NONE
+    players = {each.side for each in sheet.players if name in (each.name, each.short_name, each.long_name)}
+    coaches = {each.side for each in sheet.coaches if each.name == name}
+    bearers = (players or coaches) if name else set()
+    return bearers.pop() if len(bearers) == 1 else Side.NONE
 
 
 def find(text: str, sheet: MatchSheet, description: str = "", identified: str = "") -> tuple[Placeholder, ...]:
