@@ -116,7 +116,7 @@ def test_one_batch_is_fitted_to_almost_nothing_and_then_said(
     optimizer = torch.optim.AdamW([{"params": each, "lr": rates[name]} for name, each in groups.items()])
     parts: dict[str, Tensor] = {}
     first = 0.0
-    for _ in range(150):
+    for _ in range(120):
         parts = made.objective(batch)
         optimizer.zero_grad()
         parts["loss"].backward()
@@ -367,7 +367,7 @@ def test_a_learned_gate_opens_the_context_that_the_route_head_asks_for(
     rule.objective.eval()
     with torch.no_grad():
         same = rule.objective.losses(batch, rule.objective.read(batch))
-    changed = [float(each) > 1e-6 for each in (same - loss).abs()]
+    changed = [float(each) > 1e-4 for each in (same - loss).abs()]
     assert changed[0] is False and changed[2] is (asked is not Track.HISTORICAL)
 
 
