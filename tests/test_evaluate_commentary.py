@@ -251,6 +251,13 @@ def asked_nothing(mine: CommentaryReplay, heard: Heard, out: Path, condition: st
     return not heard.take() and all(each.text in targets for each in found if each.covered)
 
 
+def test_the_change_that_is_the_condition_itself_has_its_very_lines(said: Path) -> None:
+    for condition, change in ((OWN, Change.RANKED), (TAUGHT, Change.REFERENCE)):
+        same = {each.id: each for each in lines(said, f"{condition}.{change}")}
+        history = [each for each in lines(said, condition) if each.track == Track.HISTORICAL.value]
+        assert history and all(same[each.id] == each for each in history)
+
+
 def test_records_of_another_match_stand_at_the_same_moments(runs: Runs, said: Path) -> None:
     for condition in (OWN, TAUGHT):
         base = {each.id: each for each in lines(said, condition)}
