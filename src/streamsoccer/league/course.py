@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ class Job:
     legs: bool = False  # takes --seconds, and its last line says whether it is done
     alone: bool = False  # wants the GPU for itself
     save: str = ""  # a file for what it prints
+    polite: int = 0  # how far it lets others go first where processors are short
 
 
 def load_course(path: Path) -> Course:
@@ -96,7 +97,8 @@ def jobs_of(course: Course, out: Path) -> list[Job]:
     made = _matches(course, out)
     made += _backbone(course, out)
     for seed in course.seeds:
-        made += _seed(course, out, seed)
+        # The first seed's model goes first: what a leg is too short for is then a repetition.
+        made += [replace(job, polite=0 if seed == course.seeds[0] else 5) for job in _seed(course, out, seed)]
     for count in course.growth:
         made += _growth(course, out, count)
     runs = {f"s{seed}-commentary-full": out / f"s{seed}" / "commentary-full" for seed in course.seeds}
@@ -111,7 +113,8 @@ def _matches(course: Course, out: Path) -> list[Job]:
     def make(name: str, world: WorldName, count: int, *more: str, seed: int = 0) -> Job:
         command = ("league", "make", str(league / name), "--matches", str(count), "--seed", str(plan.seed + seed))
         shape = ("--world", world.value, "--minutes", f"{plan.minutes:g}", "--workers", str(plan.workers))
-        return Job(name=f"league-{name}", command=(*command, *shape, *more))
+        # Filming fills all processors, and lets go of one where training asks for it.
+        return Job(name=f"league-{name}", command=(*command, *shape, *more), polite=10)
 
     clips = ("--clips", "--size", plan.size, "--quality", str(plan.quality))
     words = make("words", WorldName.TRAIN, plan.words, "--labels-only", seed=1)
@@ -154,7 +157,7 @@ def _backbone(course: Course, out: Path) -> list[Job]:
             command=(
                 *("encode", str(out / "matches"), str(out / "tokens"), "--recipe", str(stages)),
                 *("--matches", f"{matches * each // count}:{matches * (each + 1) // count}"),
-                *("--workers", str(max(1, plan.workers // count))),
+                *("--workers", str(max(2, plan.workers // count))),
             ),
             needs=("backbone", "matches"),
         )
@@ -191,7 +194,7 @@ def _seed(course: Course, out: Path, seed: int) -> list[Job]:
             name=f"{name}-sweep",
             command=(
                 *("evaluate", "frontend", str(out / "data"), str(here / "watch"), "--split", "validation", "--json"),
-                *("--model", str(here / "memory"), "--replicates", "100"),
+                *("--model", str(here / "memory"), "--replicates", "10"),
             ),
             needs=(f"{name}-watch",),
             save=str(here / "sweep.json"),
@@ -276,7 +279,7 @@ def _growth(course: Course, out: Path, count: int) -> list[Job]:
     here, stages = out / name, str(_stages(course, out, name, seed))
     data = ("--data", str(out / name / "data"))
     return [
-        Job(name=f"{name}-split", call=lambda: _fewer(out, name, count), needs=("matches",)),
+        Job(name=f"{name}-split", call=lambda: _fewer(out, name, count), needs=("model",)),
         Job(
             name=f"{name}-data",
             command=(
@@ -291,17 +294,14 @@ def _growth(course: Course, out: Path, count: int) -> list[Job]:
                 *("train", "memory", *data, "--tokens", str(out / "tokens")),
                 *("--out", str(here / "memory"), "--recipe", stages),
             ),
-            needs=(f"{name}-data", "tokens", *(f"s{each}-memory" for each in course.seeds)),
+            needs=(f"{name}-data", "model"),
             legs=True,
         ),
     ]
 
 
 def _after(job: Job, *names: str) -> Job:
-    return Job(
-        name=job.name, command=job.command, call=job.call, needs=(*job.needs, *names), legs=job.legs, alone=job.alone,
-        save=job.save,
-    )  # fmt: skip
+    return replace(job, needs=(*job.needs, *names))
 
 
 # --- the course's own steps ------------------------------------------------------------------------------------------
@@ -464,6 +464,8 @@ def _light(job: Job) -> bool:
 
 def _start(job: Job, out: Path, seconds: float) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "streamsoccer.cli", *job.command]
+    if job.polite:
+        command = ["nice", "-n", str(job.polite), *command]
     if job.legs and seconds != float("inf"):
         command += ["--seconds", f"{max(1.0, seconds):.0f}"]
     with (out / "logs" / f"{job.name}.log").open("ab") as log, (out / "logs" / f"{job.name}.out").open("wb") as said:

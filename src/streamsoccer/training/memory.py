@@ -146,7 +146,10 @@ def look(encoder: EventEncoder, visual: VisualTokens, halves: Sequence[Half]) ->
     for name, tolerance in (("transition_f1_exact", 0), ("transition_f1_within_one", 1)):
         counts = [
             transition_counts(
-                torch.sigmoid(run["transition"].float()).cpu().numpy() >= threshold, half.transition, half.learn, tolerance
+                torch.sigmoid(run["transition"].float()).cpu().numpy() >= threshold,
+                half.transition,
+                half.learn,
+                tolerance,
             )
             for half, run in zip(halves, runs, strict=True)
         ]

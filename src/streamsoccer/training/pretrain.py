@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,7 @@ SHARD = "14MB"  # of the shipped weights; what comes back from a lent machine, a
 _STATE = "state"
 _PROGRESS = "progress.json"
 _TELL_EVERY = 20
+_TURN = 0.0005  # seconds that a thread may keep the others waiting: reading ahead must not hold up the GPU's launches
 _BACKBONE = "backbone"
 
 
@@ -70,6 +72,7 @@ class PretrainRecipe:
     rate: float = 2e-3
     warmup: int = 200
     cooldown: int = 1200  # the last steps, in which the rate falls to nothing
+    hurry: float = 0.0  # seconds of a leg after which these last steps begin, however many steps are left; 0: never
     momentum: float = 0.95
     weight_decay: float = 0.05
     store: int = 40_000  # decoded clips beside the weights: 2 MB each
@@ -90,15 +93,15 @@ class PretrainRecipe:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
 
-    def share(self, step: int) -> float:
-        """Of the learning rate: up, level, and down to nothing over the last steps."""
+    def share(self, step: int, last: int) -> float:
+        """Of the learning rate: up, level, and down to nothing over the steps up to the last."""
         up = (step + 1) / max(1, self.warmup)
-        down = (self.steps - step) / max(1, self.cooldown)
+        down = (last - step) / max(1, self.cooldown)
         return min(1.0, up, down)
 
 
 # What a run that goes on may have otherwise than when it began.
-_FREE = {"steps", "cooldown", "workers", "grows", "look_every", "validate_every", "save_every", "compile"}
+_FREE = {"steps", "cooldown", "hurry", "workers", "grows", "look_every", "validate_every", "save_every", "compile"}
 
 
 def load_pretrain_recipe(path: Path) -> PretrainRecipe:
@@ -144,7 +147,7 @@ class _Run:
         self.backbone = self._begin(text)
         self.captioner = Captioner(self.backbone.model.float().requires_grad_(True))
         self.descent = self._descent()
-        self.step = 0
+        self.step, self.last, self.begun = 0, recipe.steps, clock.now()
         self._resume()
         tokenizer: Any = self.backbone.tokenizer
         prompter = Prompter(tokenizer, recipe.prompt, recipe.prefix_tokens)
@@ -201,6 +204,8 @@ class _Run:
                     remedy="go on with the recipe it was begun with, or choose another output folder",
                 )
         self.step = int(progress["step"])
+        if progress["last"] != progress["recipe"]["steps"]:  # it was in a hurry, and its rate has begun to fall
+            self.last = int(progress["last"])
         folder = self.out / _STATE
         if not folder.is_dir():
             self.told(
@@ -226,7 +231,7 @@ class _Run:
         mine = folder / f"step-{self.step:06d}.safetensors"
         save_file({name: value.contiguous() for name, value in state.items()}, str(mine))
         save_shards(self.backbone, self.out / _BACKBONE)
-        progress = {"step": self.step, "recipe": to_mapping(self.recipe)}
+        progress = {"step": self.step, "last": self.last, "recipe": to_mapping(self.recipe)}
         part = self.out / f"{_PROGRESS}.part"
         part.write_text(json.dumps(progress, indent=2) + "\n", encoding="utf-8")
         part.replace(self.out / _PROGRESS)
@@ -238,7 +243,7 @@ class _Run:
 
     def go(self, clips: Path, held_out: Path, until: int | None) -> Outcome:
         recipe = self.recipe
-        end = min(recipe.steps, until if until is not None else recipe.steps)
+        end = min(self.last, until if until is not None else self.last)
         held = self._held_out(held_out)
         library = Library(
             root=clips,
@@ -253,6 +258,7 @@ class _Run:
         store = FrameStore(recipe.store, recipe.width, recipe.height, longest, self.device)
         found: dict[str, float] = {}
         sums: list[dict[str, Tensor]] = []
+        sys.setswitchinterval(_TURN)
         with library:
             if self.device.type == "cuda" and recipe.compile:
                 self._warm()
@@ -262,7 +268,8 @@ class _Run:
                 self._feed(library, store)
                 sums.append(self._one(store))
                 self.step += 1
-                if self.step == end:
+                end = min(end, self._last())
+                if self.step >= end:
                     break
                 if self.step % _TELL_EVERY == 0:
                     self._tell(sums, (self.step - first) / max(1e-9, self.clock.now() - begun), library, store)
@@ -276,7 +283,15 @@ class _Run:
                 found = self._validate(held)
             if self.step > first:
                 self.save()
-        return Outcome(step=self.step, done=self.step >= recipe.steps, validation=found)
+        return Outcome(step=self.step, done=self.step >= self.last, validation=found)
+
+    def _last(self) -> int:
+        """The step that the rate falls to, which comes nearer once there is hurry."""
+        soon = self.step + self.recipe.cooldown
+        if self.recipe.hurry and soon < self.last and self.clock.now() - self.begun > self.recipe.hurry:
+            self.told(f"step {self.step}  the rate falls from now on: the last step is {soon}, not {self.last}")
+            self.last = soon
+        return self.last
 
     def _late(self) -> bool:
         return self.deadline is not None and self.clock.now() >= self.deadline
@@ -339,7 +354,7 @@ class _Run:
             text_loss, text_right = self.captioner.text_loss(*self.lines.batch(recipe.text_rows, random, self.device))
             loss = clip_loss + recipe.text_weight * text_loss
         loss.backward()
-        norm = self.descent.step(recipe.rate * recipe.share(self.step))
+        norm = self.descent.step(recipe.rate * recipe.share(self.step, self.last))
         kind = f"{in_row}_clips" if in_row > 1 else "clip"
         return {
             "loss": loss.detach(),
