@@ -60,7 +60,7 @@ def memory(tokens: Tensor, end: float, clips: int = 3) -> CompletedMemory:
     )
 
 
-# ------------------------------------------------------------------------------------------------ equation 4: the record
+# ----------------------------------------------------------------------------------------------- equation 4: the record
 
 
 def test_a_record_is_assembled_from_its_events_metadata_and_its_caption_alone() -> None:
@@ -107,16 +107,10 @@ def test_stage_2_is_the_cross_entropy_of_the_captions_tokens(trained: Ground) ->
         for row, (prompt, target) in enumerate(zip(prompts, targets, strict=True)):
             parts = [table(torch.tensor(ids, dtype=torch.long)) for ids in (prompt.before, prompt.after, target[:-1])]
             read = torch.cat([parts[0], prefix[row], parts[1], parts[2]])[None]
-            logits = backbone.model(
-                inputs_embeds=read, position_ids=torch.arange(read.shape[1]).expand(3, 1, -1)
-            ).logits
+            places = torch.arange(read.shape[1]).expand(3, 1, -1)
+            logits = backbone.model(inputs_embeds=read, position_ids=places).logits
             said = logits[0, -len(target) :].double().numpy()
-            chance = (
-                said
-                - np.log(np.exp(said - said.max(1, keepdims=True)).sum(1, keepdims=True))
-                - said.max(1, keepdims=True)
-            )
-            means.append(-chance[np.arange(len(target)), list(target)].mean())
+            means.append(by_hand_entropy(said, np.array(target)).mean())
         found = float(RecordObjective(made, language).eval()(batch)["loss"])
     assert found == pytest.approx(np.mean(means), rel=1e-4)
 
