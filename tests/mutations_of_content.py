@@ -553,10 +553,16 @@ def rephrased_score(rows: Rows, pick: Pick) -> Named:
 
 @fault
 def rephrased_team(rows: Rows, pick: Pick) -> Named:
-    row = pick(_rephrased(rows, "recent", "historical"))
+    # Where both sides did the same, a sentence with the sides exchanged still says what was so.
+    row = pick([row for row in _rephrased(rows, "recent", "historical") if not _even(row)])
     for each in row["placeholders"]:
         each["side"] = flip(each["side"])
     return Check.REPHRASING, row["id"]
+
+
+def _even(row: Row) -> bool:
+    counts = row["fields"].get("counts", {})
+    return len(counts) == 2 and counts["home"] == counts["away"]
 
 
 @fault
