@@ -7,6 +7,7 @@ Like commands.py this is where folders meet: it does what a person would do by `
 from __future__ import annotations
 
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,6 +122,7 @@ def _clips_alone(sample: Sample, why: str) -> None:
 def _page(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """The live page in a process of its own: whatever happens there, the match does not wait for it."""
     command = [sys.executable, "-m", "streamsoccer.cli", "watch", str(folder), "--port", str(port)]
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # else that one would outlive this one
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None and server.stderr is not None
@@ -130,6 +132,7 @@ def _page(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
             _say(f"The live page: {told.split(' at ')[-1].split()[0]}")
             yield server
         finally:
+            signal.signal(signal.SIGTERM, before)
             server.terminate()
 
 
