@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from streamsoccer import __version__
-from streamsoccer.errors import StreamSoccerError
+from streamsoccer.bundled import bundled_model
+from streamsoccer.errors import StreamSoccerError, UsageError
 
 __all__ = ["Finding", "Status", "examine", "to_rows"]
 
@@ -29,12 +30,15 @@ PACKAGES = {
     "accelerate": "training on several GPUs",
     "safetensors": "model files",
     "opencv-python-headless": "drawing the simulated league",
+    "starlette": "the live page",
+    "uvicorn": "the live page",
     "pycocoevalcap": "the field's caption scores",
     "bert-score": "BERTScore",
 }
 EXTRAS = {
     "model": ("torch", "transformers", "peft", "accelerate", "safetensors"),
     "league": ("opencv-python-headless",),
+    "serve": ("starlette", "uvicorn"),
     "score": ("pycocoevalcap", "bert-score"),
 }
 
@@ -60,6 +64,7 @@ def examine(folder: Path, *, try_video: Callable[[], str]) -> list[Finding]:
     looks: dict[str, Callable[[], Iterator[Finding]]] = {
         "packages": _packages,
         "video": lambda: _video(try_video),
+        "model": _model,
         "compute": _compute,
         "java": _java,
         "disk": lambda: _disk(folder),
@@ -117,6 +122,17 @@ def _video(try_video: Callable[[], str]) -> Iterator[Finding]:
         found=f"{', '.join(PROTOCOLS)}; srt through a pipe",
         mend="" if shutil.which("srt-live-transmit") else "for SRT: apt-get install srt-tools",
     )
+
+
+def _model() -> Iterator[Finding]:
+    try:
+        found = bundled_model()
+    except UsageError as error:
+        mend = error.remedy or ""
+        yield Finding(subject="bundled model", status=Status.MISSING, found="not here", mend=mend)
+    else:
+        size = sum(each.stat().st_size for each in found.rglob("*") if each.is_file())
+        yield Finding(subject="bundled model", status=Status.OK, found=f"{found.name}, {size / 1e6:.0f} MB")
 
 
 def _compute() -> Iterator[Finding]:
