@@ -1,4 +1,5 @@
-# make demo    set up, then show what works: a short match, filmed and cut into clips
+# make demo    set up, film a match of twelve minutes, comment on it faster than real time: demo/page.html
+# make watch   the same at the pace of the match, live in the browser
 # make test    set up, then the default tests (under 20 minutes on two cores)
 # make help    the rest
 #
@@ -8,19 +9,23 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PORT   ?= 8400
 SUDO   := $(if $(filter 0,$(shell id -u)),,sudo)
 
 DEB_PACKAGES := ffmpeg default-jre-headless nginx-light libnginx-mod-rtmp python3-gi gir1.2-gst-rtsp-server-1.0 \
                 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad chromium chromium-driver
 
-.PHONY: demo test acceptance test-deps check bench lock clean help
+.PHONY: demo watch screenshot test acceptance test-deps check bench lock clean help
 .DELETE_ON_ERROR:
 
 demo: $(READY)
-	@echo "A match of two minutes, simulated and filmed (half a minute of work the first time):"
-	@$(BIN)/streamsoccer league make demo/league --matches 1 --seed 4 --minutes 1
-	@echo "Its first half as the model will see it; the picture is demo/clips.png:"
-	@$(BIN)/streamsoccer clips demo/league/*/*/*/ --limit 15 --contact-sheet demo/clips.png
+	@$(BIN)/streamsoccer demo demo $(if $(MODEL),--model "$(MODEL)")
+
+watch: $(READY)
+	@$(BIN)/streamsoccer demo demo --live --port $(PORT) $(if $(MODEL),--model "$(MODEL)")
+
+screenshot: $(READY) ## docs/page.png anew from demo/page.html; needs Chromium with its driver (make test-deps)
+	@$(BIN)/python tests/screenshot.py demo/page.html docs/page.png $(if $(LINE),--line "$(LINE)")
 
 test: $(READY)
 	@$(BIN)/python -m pytest
