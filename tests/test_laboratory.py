@@ -233,6 +233,8 @@ def test_figures_of_a_course_are_those_of_its_lines(course: tuple[Path, Path]) -
     assert found["references"]["current"] == {"fact_precision": 1.0, "claims_a_line": 1.0, "lines": 6}
     changes = {(each["track"], each["condition"], each["change"]) for each in found["changes"]}
     assert ("historical", OWN, "records-hard") in changes and ("current", OWN, "records-hard") not in changes
+    corners = {"agrees": 18, "contradicts": 0, "unknown": 0}  # three seeds, six lines, of the model itself
+    assert found["claims"][OWN]["record"] == {"action: corner": corners}
     assert found["missing"] == []
 
 
@@ -281,7 +283,22 @@ def test_growth_and_retrieval_stand_beside(course: tuple[Path, Path]) -> None:
     ]
     taught = found["retrieval"][TAUGHT]
     assert taught["r@3"]["mean"] == 0.5 and taught["r@3_by_lot"]["mean"] == 0.5 and taught["queries"] == [6, 6, 6]
+    assert {each["threshold"] for each in found["growth"]} == {"that of training"}
     assert taught["mrr"]["mean"] == pytest.approx((1 / 3 + 1 / 6) / 2, abs=1e-6)
+
+
+def test_growth_is_told_at_the_best_threshold_where_every_run_was_swept(
+    course: tuple[Path, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(course[0], out)
+    for at, name in enumerate(("g4", "s1", "s2", "s3")):
+        (out / name / "sweep.json").write_text(json.dumps({"transition_f1_exact": 0.5 + 0.1 * at}))
+    found = laboratory_figures(out, course[1], replace(FEW, replicates=20))["growth"]
+    assert [(each["threshold"], each["transition_f1_exact"]) for each in found] == [
+        ("the best", [0.5]),
+        ("the best", [0.6, 0.7, 0.8]),
+    ]
 
 
 def test_tables_print_every_figure_and_files_hold_them(
@@ -337,3 +354,4 @@ def test_lines_to_be_read_are_drawn_by_lot_and_the_worst_come_first_among_the_ba
     assert [each.name for each in made] == ["record.md", "card.md"]
     card = made[1].read_text()
     assert card.index("### record: good") < card.index("### record: bad") and "contradicts: action" in card
+    assert "**[AWAY PLAYER] ([AWAY TEAM]) takes the corner.**" in card

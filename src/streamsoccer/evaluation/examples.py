@@ -16,6 +16,7 @@ from streamsoccer.evaluation.facts import Judged, TruthBook, judge
 from streamsoccer.evaluation.interventions import chance_of
 from streamsoccer.evaluation.predictions import Prediction, name_of, read_header, read_predictions
 from streamsoccer.evaluation.replay_scores import TRACKS, line_of
+from streamsoccer.prompt import marked
 from streamsoccer.settle import Finding
 from streamsoccer.training.measures import token_f1
 
@@ -46,9 +47,9 @@ class Example:
     def to_markdown(self) -> Iterator[str]:
         said = self.said
         at = f"half {said.cutoff.half}, {format_seconds(said.cutoff.seconds)}"
-        yield f"- **{said.text or '(nothing)'}**"
+        yield f"- **{marked(said.text, said.placeholders) or '(nothing)'}**"
         yield f"  - {said.match.rsplit('/', 1)[-1]}, {at}{'' if said.on_event else '; said from another event'}"
-        yield f"  - reference: {said.reference}"
+        yield f"  - reference: {marked(said.reference, said.reference_placeholders)}"
         for each in self.judged:
             yield f"  - {each.finding.value}: {each.claim.kind.value} “{each.claim.text}”"
         for name, text in said.records:

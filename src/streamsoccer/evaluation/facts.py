@@ -40,6 +40,7 @@ __all__ = [
     "checkable_of_sums",
     "fact_row",
     "judge",
+    "kind_of",
     "precision_of_sums",
     "score_facts",
 ]
@@ -195,8 +196,7 @@ def score_facts(
     true, false = int(rows[:, 0].sum()), int(rows[:, 1].sum())
     kinds: dict[str, dict[Finding, int]] = {}
     for each in judged:
-        name = each.claim.kind.value if each.claim.act is None else f"{each.claim.kind.value}: {each.claim.act.value}"
-        kinds.setdefault(name, dict.fromkeys(Finding, 0))[each.finding] += 1
+        kinds.setdefault(kind_of(each.claim), dict.fromkeys(Finding, 0))[each.finding] += 1
     matches = [each.match for each in lines]
     intervals: dict[str, Interval] = {}
     if len(set(matches)) > 1 and true + false:
@@ -215,6 +215,11 @@ def score_facts(
         intervals=intervals,
     )
     return scores, judged
+
+
+def kind_of(claim: Claim) -> str:
+    """What sort of thing is claimed, and of which act: 'action: shot'."""
+    return claim.kind.value if claim.act is None else f"{claim.kind.value}: {claim.act.value}"
 
 
 def fact_row(judged: Sequence[Judged]) -> tuple[float, float, float]:

@@ -2,7 +2,7 @@
 
     OUT/s<seed>/frontend.json            the front end on test matches; sweep.json on validation matches
     OUT/s<seed>/{files,frames}.json      the same matches as encoded files and as frames, where the course had them
-    OUT/{s<seed>,g<matches>}/memory/metrics.jsonl    stage 1 on validation matches, with fewer training matches
+    OUT/{s<seed>,g<matches>}/sweep.json, or memory/metrics.jsonl    stage 1 on validation matches; g: trained on fewer
     OUT/done/<job>                       what each job took
 
 Lines come through laboratory.py. What a course has not (yet) brought is named under `missing`.
@@ -20,12 +20,13 @@ import numpy as np
 
 from streamsoccer.domain import Track
 from streamsoccer.errors import DataError
-from streamsoccer.evaluation.facts import TruthBook, checkable_of_sums, fact_row, judge, precision_of_sums
+from streamsoccer.evaluation.facts import TruthBook, checkable_of_sums, fact_row, judge, kind_of, precision_of_sums
 from streamsoccer.evaluation.frontend import FIGURES
 from streamsoccer.evaluation.laboratory import CHECKABLE, PRECISION, Asked, Key, Laboratory, orderings
 from streamsoccer.evaluation.pooled import Figure, Pooled
-from streamsoccer.evaluation.predictions import OWN, RECORD, TAUGHT, read_predictions
+from streamsoccer.evaluation.predictions import OWN, RECORD, TAUGHT, name_of, read_predictions
 from streamsoccer.evaluation.replay_scores import line_of
+from streamsoccer.settle import Finding
 
 __all__ = ["Target", "laboratory_figures"]
 
@@ -91,6 +92,7 @@ def laboratory_figures(
         "lines": lines,
         "changes": changed,
         "references": _references(lab, league),
+        "claims": _claims(lab, league),
         "orderings": [each.to_json() for each in compared],
         "retrieval": retrieval,
         "growth": _growth(out, lab, missing),
@@ -253,6 +255,22 @@ def _references(lab: Laboratory, league: Path) -> dict[str, Any]:
     return made
 
 
+def _claims(lab: Laboratory, league: Path) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """What the model itself claims, all seeds together, by condition, track and kind: where it goes wrong."""
+    book, made = TruthBook(league), {}
+    for condition in (OWN, TAUGHT):
+        found: dict[str, dict[str, dict[str, int]]] = {}
+        for name in ("recurrent", "full"):
+            for folder in lab.runs().get(name, []):
+                for each in read_predictions(folder / name_of(condition)):
+                    kinds = found.setdefault(each.track, {})
+                    for one in judge(line_of(each), book.match(each.match)) if each.text else ():
+                        counts = kinds.setdefault(kind_of(one.claim), {finding.value: 0 for finding in Finding})
+                        counts[one.finding.value] += 1
+        made[condition] = {track: dict(sorted(kinds.items())) for track, kinds in found.items()}
+    return made
+
+
 # --- the course itself -----------------------------------------------------------------------------------------------
 
 
@@ -273,26 +291,28 @@ def _course(lab: Laboratory) -> dict[str, Any]:
 
 
 def _growth(out: Path, lab: Laboratory, missing: list[str]) -> list[dict[str, Any]]:
-    """Stage 1 on validation matches as the number of training matches grows; the backbone is the same."""
-    rows: list[tuple[int, list[Path]]] = [
-        (int(each.name[1:]), [each / "memory" / "metrics.jsonl"])
-        for each in out.glob("g*")
-        if each.name[1:].isdecimal() and each.is_dir()
-    ]
+    """Stage 1 on validation matches as the number of training matches grows; the backbone is the same.
+
+    Each at the threshold that is best there, where every run has such a sweep; else at the threshold of training.
+    """
+    fewer = sorted(int(each.name[1:]) for each in out.glob("g*") if each.name[1:].isdecimal() and each.is_dir())
     whole = next(iter(lab.headers.values())).train_matches
-    rows.append((whole, [out / f"s{seed}" / "memory" / "metrics.jsonl" for seed in lab.seeds]))
+    rows = [(count, [out / f"g{count}"]) for count in fewer] + [(whole, [out / f"s{seed}" for seed in lab.seeds])]
+    swept = all((each / "sweep.json").is_file() for _, folders in rows for each in folders)
     made = []
-    for matches, paths in sorted(rows):
-        found = [_last_validation(each) for each in paths]
-        if lost := [path for path, each in zip(paths, found, strict=True) if not each]:
-            missing += [each.relative_to(out).as_posix() for each in lost]
+    for matches, folders in rows:
+        found = [_json(each / "sweep.json") if swept else _last_validation(each) for each in folders]
+        if lost := [each for each, values in zip(folders, found, strict=True) if not values]:
+            missing += [f"{each.relative_to(out).as_posix()}/memory/metrics.jsonl" for each in lost]
             continue
         curve = {name: [round(each[name], 4) for each in found] for name in _GROWTH if name in found[0]}
-        made.append({"train_matches": matches, "seeds": len(found)} | curve)
+        threshold = "the best" if swept else "that of training"
+        made.append({"train_matches": matches, "seeds": len(found), "threshold": threshold} | curve)
     return made
 
 
-def _last_validation(path: Path) -> dict[str, float]:
+def _last_validation(run: Path) -> dict[str, float]:
+    path = run / "memory" / "metrics.jsonl"
     if not path.is_file():
         return {}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -40,6 +40,7 @@ def laboratory_tables(figures: Row) -> str:
         _front(figures["front_end"]),
         *(_lines(figures, condition) for condition in _CONDITIONS),
         _orderings(figures["orderings"]),
+        _claims(figures["claims"]),
         _retrieval(figures["retrieval"]),
         _growth(figures["growth"]),
     ]
@@ -180,6 +181,21 @@ def _many(names: Iterable[str]) -> int:
 _TEXTS = tuple(name for name in _COLUMNS if name not in (PRECISION, CHECKABLE))
 
 
+def _claims(claims: Row) -> Iterator[str]:
+    yield "### What the model claims: right of those that can be settled, all seeds together\n"
+    tracks = list(dict.fromkeys(track for rows in claims.values() for track in rows))
+    kinds = sorted({kind for rows in claims.values() for each in rows.values() for kind in each})
+
+    def told(condition: str, track: str, kind: str) -> str:
+        counts = claims[condition].get(track, {}).get(kind)
+        settled = 0 if counts is None else counts["agrees"] + counts["contradicts"]
+        return f"{counts['agrees'] / settled:.2f} of {settled}" if settled else ""
+
+    columns = [(condition, track) for condition in claims for track in tracks]
+    rows = ([kind, *(told(condition, track, kind) for condition, track in columns)] for kind in kinds)
+    yield from _table(["claim", *(f"{track}, {condition}" for condition, track in columns)], rows)
+
+
 def _retrieval(retrieval: Row) -> Iterator[str]:
     if not retrieval:
         return
@@ -203,8 +219,8 @@ def _retrieval(retrieval: Row) -> Iterator[str]:
 def _growth(rows: Sequence[Row]) -> Iterator[str]:
     if not rows:
         return
-    yield "### Growth with the number of training matches: stage 1 on validation matches\n"
-    names = [name for name in rows[0] if name not in ("train_matches", "seeds")]
+    yield f"### Growth with the number of training matches: stage 1 on validation, threshold {rows[0]['threshold']}\n"
+    names = [name for name in rows[0] if name not in ("train_matches", "seeds", "threshold")]
     yield from _table(
         ["matches", "seeds", *(_FRONT.get(name, name) for name in names)],
         (
