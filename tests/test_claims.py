@@ -69,6 +69,10 @@ def action(label: Label, side: Side, half: int = 1, second: float = 10.0) -> Act
         ("The referee could have shown Dupont a yellow card.", set()),
         ("Lindqvist comes on for Okafor.", {(Act.SUBSTITUTION, None, H)}),
         ("Okafor crosses, but one of the defenders heads it clear.", {(Act.CROSS, None, H), (Act.CLEARANCE, None, A)}),
+        ("Porto Lindo press forward, but it is cleared by Okafor.", {(Act.CLEARANCE, None, H)}),
+        ("Northfield United attack, but Okafor clears.", {(Act.CLEARANCE, None, H), (Act.CLEARANCE, None, A)}),
+        ("Porto Lindo pour forward, but to no avail.", set()),
+        ("Marchetti is in the right place to score.", {(Act.GOAL, Outcome.GOAL, A)}),
         ("Okafor scores an own goal.", {(Act.GOAL, Outcome.GOAL, A)}),
         ("Marchetti shoots, but one of the defenders stops his effort.", set()),
         ("Marchetti plays a one-two with Dupont.", set()),
@@ -128,6 +132,14 @@ def test_scores_and_leads() -> None:
 def test_a_name_under_the_wrong_team_is_a_contradiction() -> None:
     (member,) = (each for each in said("Okafor (Porto Lindo) takes a throw-in.") if each.kind is Kind.MEMBER)
     assert member.player == "Okafor" and check(member, Truth()) is Finding.CONTRADICTS
+
+
+def test_a_side_does_not_clear_its_own_attack() -> None:
+    truth = Truth(facts=(Fact(act=Act.CLEARANCE, side=H, player="Okafor"),), complete=True)
+    findings = {check(each, truth) for each in said("Northfield United attack, but it is cleared by Okafor.")}
+    assert Finding.CONTRADICTS in findings
+    findings = {check(each, truth) for each in said("Porto Lindo attack, but it is cleared by Okafor.")}
+    assert findings == {Finding.AGREES}
 
 
 def test_what_happened_earlier_is_looked_up_in_the_past() -> None:

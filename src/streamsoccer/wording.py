@@ -104,6 +104,7 @@ _GIVE_UP = r"(?:conced\w+|gives? away|gave away|giving away|at the (?:expense|co
 _EFFORT = r"(?:shot|effort|strike|volley|drive|header|attempt|free kick|half-volley|piledriver|snapshot)"
 _OUT = r"(?:puts?|turns?|heads?|deflects?|tips?|push(?:es)?|knocks?|hooks?|touch(?:es)?|diverts?|beats?|pokes?|slices?|nods?|steers?|bundles?|hacks?|palms?|fists?|flicks?)"
 _PENALTY = r"(?:\bpenalt(?:y|ies)(?! (?:area|box|spot|arc))|\bspot[- ]kick|from the (?:penalty )?spot\b)"
+_ATTACKS = r"(?:(?:press|push|pour|com|surg|stream|driv|throw|go)(?:e?s|e|ing)?(?: \w+){0,2} forwards?|attack(?:s|ing)?|(?:build|pil|keep|heap)(?:s|es?|ing)?(?: \w+){0,2} pressure|lays? siege|swarm(?:s|ing)?|counter(?:s|-?attacks?)?|launch(?:es)? an? (?:[\w-]+ )?attack)"
 _SAVES = r"(?:saves|den(?:ies|ied)|parr(?:ies|ied)|smothers|(?:stops|thwarts|foils|repels) (?:the|his) (?:shot|effort|strike|header|volley|drive|attempt)|tips|palms (?:it|the ball|the \w+ away)|keeps (?:it|the (?:ball|effort|shot)|\w+ (?:shot|effort|header)) out|gets? (?:a (?:\w+ )?(?:hand|glove|fingertip)|down|across) to)"
 
 RULES: tuple[Rule, ...] = (
@@ -125,6 +126,12 @@ RULES: tuple[Rule, ...] = (
         Act.GOAL,
         Outcome.GOAL,
         r"\bmakes? it (?=\d)|\b(?:fires?|fired|heads?|headed|slots?|slotted|taps?|tapped|strokes?|sweeps?|swept|drills?|drilled|pokes?|nods?|nodded|volleys?|rifles?|steers?|slams?|slammed|bundles?|rolls?|rolled|thunders?|buries|buried) (?:it |the ball |the rebound )?home\b",
+        "main",
+    ),
+    _rule(
+        Act.GOAL,
+        Outcome.GOAL,
+        r"\bin the right (?:place|spot)(?: at the right \w+)? to score\b(?![^.]*\bbut\b)",
         "main",
     ),
     _rule(Act.GOAL, Outcome.GOAL, r"(?:^|\. |\b(?:what a|fantastic|great|superb) )goal(?=[!:.]| - \d)", "none"),
@@ -350,6 +357,13 @@ RULES: tuple[Rule, ...] = (
         None,
         r"\b(?:(?:is|are|was|gets?|it's|be|being|ball|which is|then|and) (?:\w+ly |well )?)(?:cleared|headed (?:clear|away|out)|hacked (?:clear|away)|turned away)\b(?!(?: \w+){0,4} by)",
         "other",
+        False,
+    ),
+    _rule(  # an attack that comes to nothing: whoever clears, it is against those who came forward
+        Act.CLEARANCE,
+        None,
+        rf"{_VS} {_ATTACKS}\b[^.;]*?\bbut\b(?=[^.;]*\b(?:clear(?:s|ed|ance)?|away|to safety|out of danger)\b)",
+        "none",
         False,
     ),
     _rule(
