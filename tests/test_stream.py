@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from results import record  # noqa: E402
 from running import a_match, clip, clips, gap, header, lines, moments, run, with_voice  # noqa: E402
 from streamsoccer.clip import Clip, Gap  # noqa: E402
 from streamsoccer.clock import Cutoff, MatchTime  # noqa: E402
+from streamsoccer.commentary import MemoryGate, Scope  # noqa: E402
 from streamsoccer.domain import Track  # noqa: E402
 from streamsoccer.errors import CheckpointError, FutureLeak, UsageError  # noqa: E402
 from streamsoccer.journal_reader import JournalReader  # noqa: E402
@@ -74,6 +76,38 @@ def test_a_match_runs_in_all_modes_and_its_parts_agree(mind: Mind) -> None:
                 assert one.active is not None
         for one in each.records:  # of a memory that closed before, ready with this step and not sooner
             assert one.ready_at == each.at
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+@pytest.mark.parametrize("gate", list(MemoryGate))
+def test_a_line_sees_what_the_model_was_trained_to_see(mind: Mind, gate: MemoryGate, scope: Scope) -> None:
+    """By its scope, or where the gate is learned by what the route head asks for: here always the same."""
+    mine = Mind(mind.pretrained, RuntimeConfig(repeat=True, schedule=ScheduleConfig(event_cooldown=40.0)))
+    assert (mine.scope, mine.gate) == (Scope.FULL, MemoryGate.RULE)  # a model that says nothing of it
+    mine.gate = gate
+    wide: Any = mine.model.context.route[-1]
+    kept = wide.weight.clone(), wide.bias.clone()
+    if gate is MemoryGate.RULE:
+        mine.scope = scope
+    with torch.no_grad():
+        wide.weight.zero_()
+        wide.bias.copy_(torch.nn.functional.one_hot(torch.tensor(list(Scope).index(scope)), 3))
+    try:
+        found = moments(mine, clips(70))
+    finally:
+        with torch.no_grad():
+            wide.weight.copy_(kept[0])
+            wide.bias.copy_(kept[1])
+    seen: dict[Track, set[EvidenceKind]] = {track: set() for track in Track}
+    for each in found:
+        for one in each.said:
+            seen[one.utterance.track] |= {piece.kind for piece in one.evidence}
+    local = set() if scope is Scope.CURRENT else {EvidenceKind.EVENT}
+    assert seen[Track.CURRENT] == {EvidenceKind.EVENT}
+    assert seen[Track.RECENT] == {EvidenceKind.ACTIVE} | local
+    assert seen[Track.HISTORICAL] == {EvidenceKind.ACTIVE} | local | (
+        {EvidenceKind.RECORD} if scope is Scope.FULL else set()
+    )
 
 
 def test_no_event_is_longer_than_24_seconds_and_a_half_starts_anew(mind: Mind) -> None:

@@ -13,13 +13,14 @@ import torch
 from tests.tiny_training import WIDTH, Ground, loop, recipe
 from torch import Tensor
 
-from streamsoccer.checkpoint import read_checkpoint, read_provenance
+from streamsoccer.checkpoint import from_pretrained, read_checkpoint, read_provenance
 from streamsoccer.clock import MatchTime
 from streamsoccer.commentary import MemoryGate, Scope
 from streamsoccer.config import to_mapping
 from streamsoccer.domain import Split, Track
 from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
 from streamsoccer.heads import TRACKS
+from streamsoccer.mind import Mind
 from streamsoccer.runtime import RuntimeConfig, read_runtime
 from streamsoccer.sources.tokens import TokenCache
 from streamsoccer.testing.backbone import tiny_backbone
@@ -369,6 +370,13 @@ def test_a_learned_gate_opens_the_context_that_the_route_head_asks_for(
         same = rule.objective.losses(batch, rule.objective.read(batch))
     changed = [float(each) > 1e-4 for each in (same - loss).abs()]
     assert changed[0] is False and changed[2] is (asked is not Track.HISTORICAL)
+
+
+def test_a_match_has_the_scope_and_the_gate_of_its_weights(trained: Ground, tmp_path: Path) -> None:
+    mine = of(trained, scope=Scope.LOCAL, memory_gate=MemoryGate.LEARNED, loop=loop(1, batch=3), validation_texts=0)
+    train(trained, mine, tmp_path / "run")
+    mind = Mind(from_pretrained(tmp_path / "run"))
+    assert (mind.scope, mind.gate) == (Scope.LOCAL, MemoryGate.LEARNED)
 
 
 # --- which samples, which contexts -----------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from streamsoccer.checkpoint import read_provenance
 from streamsoccer.clip import FRAMES_PER_CLIP
+from streamsoccer.commentary import MemoryGate, Scope
 from streamsoccer.familiarity import read_familiarity
 from streamsoccer.runtime import RuntimeConfig, read_runtime
 from streamsoccer.voice import Voice
@@ -36,6 +38,10 @@ class Mind:
         )
         self.voice = voice or Voice(pretrained)
         self.whole = self.vision.tokens(FRAMES_PER_CLIP)
+        lines = [each["recipe"] for each in read_provenance(pretrained.folder) if each.get("stage") == "commentary"]
+        trained = lines[-1] if lines else {}
+        self.scope = Scope(trained.get("scope", Scope.FULL))  # a line sees what the model was trained to see
+        self.gate = MemoryGate(trained.get("memory_gate", MemoryGate.RULE))
 
     @property
     def device(self) -> torch.device:

@@ -29,7 +29,7 @@ from streamsoccer.schedule import Seen
 from streamsoccer.sheet import sheet_of
 from streamsoccer.speaking import Wanted, speak
 from streamsoccer.state import Open, Position
-from streamsoccer.stream import MatchStream, recall
+from streamsoccer.stream import MatchStream, reach, recall
 from streamsoccer.voice import Asked
 
 __all__ = ["Difference", "Replayed", "replay", "runtime_of"]
@@ -186,6 +186,7 @@ class _Again:
             completed=completed,
             ranking=ranking,
             match=state.context(self.progress.cutoff, show_predicted=self.mind.config.show_predicted),
+            scope=reach(self.mind, state, self.cutoff),
         )
         (said,) = speak([wanted], self.mind.voice, self.mind.prompter, self.mind.config, MediaClock())
         state.scheduler.note(decision)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from streamsoccer.buffer import CompletedMemory
 from streamsoccer.clock import Cutoff, MatchTime
-from streamsoccer.commentary import Context, Utterance, build_context
+from streamsoccer.commentary import Context, Scope, Utterance, build_context
 from streamsoccer.domain import LOCAL_SECONDS, MatchSheet, Side, Track
 from streamsoccer.feed import FeedLine
 from streamsoccer.guard import contradictions, normal, repeated
@@ -45,6 +45,7 @@ class Wanted:
     completed: CompletedMemory | None = None  # the event that has just closed
     ranking: Ranking | None = None
     match: MatchContext
+    scope: Scope = Scope.FULL
     spent: dict[Segment, float] = field(default_factory=dict)  # seconds that it has taken so far
     context: Context | None = None
 
@@ -77,6 +78,7 @@ def speak(
             records=records,
             context=each.match,
             prompter=prompter,
+            scope=each.scope,
         )
         memories = each.context.memories
         asked.append(Asked(memories=memories, prompt=each.context.prompt, max_tokens=prompter.config.generated_tokens))

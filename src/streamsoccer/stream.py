@@ -15,16 +15,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from streamsoccer.advance import advance, close, encode
 from streamsoccer.arrival import Arrival, Intervention, Row
 from streamsoccer.clip import Clip, Gap
 from streamsoccer.clock import Clock, Cutoff, MatchTime, MediaClock
+from streamsoccer.commentary import MemoryGate, Scope
 from streamsoccer.consolidation import consolidate, enqueue
 from streamsoccer.domain import MatchSheet, event_id
 from streamsoccer.errors import UsageError
 from streamsoccer.familiarity import look
 from streamsoccer.feed import Feed, FeedLine
+from streamsoccer.heads import TRACKS
 from streamsoccer.journal_rows import NoteKind, Progress, Segment, Status, StepKind
 from streamsoccer.mind import Mind
 from streamsoccer.moment import Moment
@@ -33,7 +36,7 @@ from streamsoccer.schedule import Seen
 from streamsoccer.speaking import Wanted, speak
 from streamsoccer.state import MatchState
 
-__all__ = ["MatchStream", "recall", "step_together"]
+__all__ = ["MatchStream", "reach", "recall", "step_together"]
 
 
 class MatchStream:
@@ -187,19 +190,37 @@ def _decide(mind: Mind, row: Row) -> None:
 
 def recall(mind: Mind, state: MatchState, cutoff: Cutoff) -> Ranking | None:
     """R_t: the eligible records, ranked by what M_t and B_t^sel are about."""
+    records = eligible(state.ledger.ready(cutoff), cutoff, mind.model.config.retrieval)
+    about = _about(mind, state, cutoff)
+    if about is None:
+        return None
+    with torch.inference_mode():
+        query = mind.model.context.query(about)
+        null = float(mind.model.context.null_score(query)[0])
+    return rank(query[0].float().cpu().numpy(), null, records, mind.model.config.retrieval)
+
+
+def reach(mind: Mind, state: MatchState, cutoff: Cutoff) -> Scope:
+    """How far a line may look back: as far as the model was trained to, of that what a learned gate opens."""
+    if mind.gate is MemoryGate.RULE or (about := _about(mind, state, cutoff)) is None:
+        return mind.scope
+    with torch.inference_mode():
+        needed = int(mind.model.context.routes(about)[0].argmax())
+    return mind.scope.within(TRACKS[needed])
+
+
+def _about(mind: Mind, state: MatchState, cutoff: Cutoff) -> Tensor | None:
+    """What M_t and B_t^sel are about [1, D], newest first; nothing where neither is there."""
     active = state.active(cutoff)
     memories = [] if active is None else [active.tokens]
     memories.extend(each.tokens for each in reversed(state.buffer.select(cutoff)))
-    records = eligible(state.ledger.ready(cutoff), cutoff, mind.model.config.retrieval)
     if not memories:
         return None
-    heads = mind.model.context
     with torch.inference_mode():
         stacked = torch.stack([each.to(mind.device) for each in memories])[None]
         mask = torch.ones(1, len(memories), dtype=torch.bool, device=mind.device)
-        query = heads.query(heads.summary(stacked, mask))
-        null = float(heads.null_score(query)[0])
-    return rank(query[0].float().cpu().numpy(), null, records, mind.model.config.retrieval)
+        found: Tensor = mind.model.context.summary(stacked, mask)
+    return found
 
 
 def _speak(mind: Mind, rows: Sequence[Row], spent: Mapping[Segment, float]) -> None:
@@ -220,6 +241,7 @@ def _speak(mind: Mind, rows: Sequence[Row], spent: Mapping[Segment, float]) -> N
                 completed=row.completed,
                 ranking=row.moment.ranking,
                 match=row.context(show_predicted=mind.config.show_predicted),
+                scope=reach(mind, row.state, row.cutoff),
                 spent={Segment.WAITING: row.lag, **spent},
             )
         )

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamsoccer.commentary import Context, Scope
+from streamsoccer.commentary import Context, MemoryGate, Scope
 from streamsoccer.config import from_mapping
 from streamsoccer.domain import Placeholder, SampleRow, Split, Track
 from streamsoccer.errors import DataError, UsageError
@@ -36,6 +36,7 @@ from streamsoccer.evaluation.predictions import (
     name_of,
 )
 from streamsoccer.evaluation.writing import Writer, load_run
+from streamsoccer.heads import TRACKS
 from streamsoccer.language import Request
 from streamsoccer.model import stack_memories
 from streamsoccer.record import MatchContext, Record, from_row
@@ -186,6 +187,7 @@ class CommentaryReplay:
         def tokens(place: Place) -> Tensor:
             return memories[where[place]]
 
+        opened = self._opened(scenes, where, memories)
         ranked = self._ranked(scenes, where, memories)
         if ranked:
             queries = [self._retrieved(each, ranked[each.sample.id]) for each in scenes if each.sample.id in ranked]
@@ -212,7 +214,8 @@ class CommentaryReplay:
                     kept = base[scene.sample.id]
                     if change.of_records:
                         kept = self._records(scene, change, first, strangers, kept)
-                    spoken.append(_Told(sample=scene.sample, context=self._context(scene, kept, change, tokens)))
+                    context = self._context(scene, kept, change, tokens, opened[scene.sample.id])
+                    spoken.append(_Told(sample=scene.sample, context=context))
                 said = self._said(self._changed(spoken, change), told)
             if change is Change.NONE:
                 unchanged = said
@@ -249,6 +252,25 @@ class CommentaryReplay:
         shares = place.first < anchor.first + anchor.clips and anchor.first <= place.last
         return replace(told, covered=True, start=scene.completed.memory.start.seconds, on_event=shares)
 
+    def _summary(self, scenes: Sequence[Scene], where: Mapping[Place, int], memories: Tensor) -> Tensor:
+        """What these scenes are about [B, D]."""
+        about = [each.about if self.stage.scope is not Scope.CURRENT else each.about[:1] for each in scenes]
+        stacked, mask = stack_memories([[memories[where[place]] for place in each] for each in about])
+        found: Tensor = self.loaded.model.context.summary(stacked, mask)
+        return found
+
+    def _opened(self, scenes: Sequence[Scene], where: Mapping[Place, int], memories: Tensor) -> dict[str, Scope]:
+        """How far each line may look back: the run's scope, of that what a learned gate opens."""
+        scope = self.stage.scope
+        if self.stage.memory_gate is MemoryGate.RULE:
+            return {each.sample.id: scope for each in scenes}
+        found: dict[str, Scope] = {}
+        for begin in range(0, len(scenes), _SCENES):
+            group = scenes[begin : begin + _SCENES]
+            needed = self.loaded.model.context.routes(self._summary(group, where, memories)).argmax(-1).tolist()
+            found |= {one.sample.id: scope.within(TRACKS[each]) for one, each in zip(group, needed, strict=True)}
+        return found
+
     # --- records ---
 
     def _ranked(self, scenes: Sequence[Scene], where: Mapping[Place, int], memories: Tensor) -> dict[str, _Ranked]:
@@ -258,9 +280,7 @@ class CommentaryReplay:
         heads, everything = self.loaded.model.context, replace(self.loaded.checkpoint.model.retrieval, top=10_000)
         for begin in range(0, len(asked), _SCENES):
             group = asked[begin : begin + _SCENES]
-            about = [each.about if self.stage.scope is not Scope.CURRENT else each.about[:1] for each in group]
-            stacked, mask = stack_memories([[memories[where[place]] for place in each] for each in about])
-            query = heads.query(heads.summary(stacked, mask).float())
+            query = heads.query(self._summary(group, where, memories).float())
             nulls = heads.null_score(query).float().cpu().tolist()
             asking = query.float().cpu().numpy()
             places = list(dict.fromkeys(place for each in group for _, place in each.ranked))
@@ -352,13 +372,13 @@ class CommentaryReplay:
     # --- contexts and texts ---
 
     def _context(
-        self, scene: Scene, records: Sequence[Record], change: Change, tokens: Callable[[Place], Tensor]
+        self, scene: Scene, records: Sequence[Record], change: Change, tokens: Callable[[Place], Tensor], scope: Scope
     ) -> Context:
         if change is Change.BLIND:
             records = ()
             if scene.own:  # what video gave; the labels' state is a feed's
                 scene = replace(scene, match=MatchContext(at=scene.match.at, tally=None, sure=False))
-        return scene.context(tokens, records, self.loaded.prompter, self.stage.scope)
+        return scene.context(tokens, records, self.loaded.prompter, scope)
 
     def _found(
         self, change: Change, scenes: Sequence[Scene], tokens: Callable[[Place], Tensor]
