@@ -41,6 +41,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("records")(records)
     app.command("commentary")(commentary)
     app.command("score")(score)
+    app.command("files")(files)
     app.command("laboratory")(laboratory)
     app.command("examples")(examples)
 
@@ -178,12 +179,31 @@ def score(
         typer.echo("\n\n".join(each.to_text() for each in reports))
 
 
+def files(
+    model: Annotated[Path, typer.Argument(help="The folder of a model with its backbone.")],
+    encoded: Annotated[Path, typer.Argument(help="Games with encoded files.")],
+    frames: Annotated[Path, typer.Argument(help="The same games with packs of frames.")],
+    work: Annotated[Path, typer.Option(metavar="FOLDER", help="Tokens, memories and both reports; what stands stays.")],
+    replicates: _Replicates = 10_000,
+    seed: _Seed = 0,
+) -> None:
+    """Score a model's front end on encoded files and on the frames of the same matches: what encoding costs."""
+    from streamsoccer.evaluation.through_files import front_end_of
+
+    for name, games in (("files", encoded), ("frames", frames)):
+        typer.echo(f"{name}, {games}")
+        show(front_end_of(model, games, work, name, replicates=replicates, seed=seed), False)
+
+
 def laboratory(
     out: _Course,
     league: _League,
     to: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Where all figures go.")] = None,
     probe: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="The linear probe's figures, to stand beside.")
+    ] = None,
+    through: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where `evaluate files` has left its reports.")
     ] = None,
     replicates: _Replicates = 10_000,
     seed: _Seed = 0,
@@ -194,7 +214,7 @@ def laboratory(
     from streamsoccer.evaluation.laboratory_tables import laboratory_tables
 
     asked = Asked(replicates=replicates, seed=seed)
-    figures = laboratory_figures(out, league, asked, probe=probe, progress=_progress)
+    figures = laboratory_figures(out, league, asked, probe=probe, through=through, progress=_progress)
     if to is not None:
         _record(to, figures, f"streamsoccer evaluate laboratory COURSE LEAGUE --to {to} --replicates {replicates}")
     typer.echo(laboratory_tables(figures))

@@ -1,7 +1,6 @@
 """All figures of a course as one mapping, and whether they reach what was asked for.
 
     OUT/s<seed>/frontend.json            the front end on test matches; sweep.json on validation matches
-    OUT/s<seed>/{files,frames}.json      the same matches as encoded files and as frames, where the course had them
     OUT/{s<seed>,g<matches>}/sweep.json, or memory/metrics.jsonl    stage 1 on validation matches; g: trained on fewer
     OUT/done/<job>                       what each job took
 
@@ -58,13 +57,17 @@ def laboratory_figures(
     asked: Asked | None = None,
     *,
     probe: Path | None = None,
+    through: Path | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Everything that issue 6 asks a course for."""
+    """Everything that issue 6 asks a course for; `through` has the reports of through_files.py on the shipped model."""
     asked = asked or Asked()
     lab = Laboratory(out, league, asked, progress)
     missing: list[str] = []
     front, targets = _front_end(out, lab.seeds, asked, missing)
+    if through is not None:
+        front["files"], more = _through([through / "files.json"], [through / "frames.json"], asked)
+        targets += more
     if probe is not None:
         front["linear_probe"] = dict(_json(probe)["figures"])
     progress("front ends scored")
@@ -141,19 +144,23 @@ def _front_end(
         Target(name="transition F1, within one clip", target=0.80, figure=figures["transition_f1_within_one"]),
         Target(name="event-type macro-F1", target=0.65, figure=figures["event_type_macro_f1"]),
     ]
-    files, frames = (_reports(out, seeds, kind, missing) for kind in ("files", "frames"))
-    if files and frames:
-        made["files"] = {"matches": files[0]["matches"], "clips": files[0]["clips"]}
-        for name, each in _pooled(files).items():
-            direct = _pooled(frames)[name]
-            lost = each.minus(direct, replicates=asked.replicates, seed=asked.seed)
-            made["files"][name] = {
-                "encoded": each.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
-                "frames": direct.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
-                "difference": lost.to_json(),
-            }
-            if name in (*_TRANSITIONS, "event_type_macro_f1"):
-                targets.append(Target(name=f"encoded files less frames, {name}", target=0.03, figure=lost, most=True))
+    return made, targets
+
+
+def _through(files: Sequence[Path], frames: Sequence[Path], asked: Asked) -> tuple[dict[str, Any], list[Target]]:
+    """The same matches as encoded files and as frames."""
+    told, direct = _read(files), _read(frames)
+    made: dict[str, Any] = {"matches": told[0]["matches"], "clips": told[0]["clips"], "runs": len(told)}
+    others, targets = _pooled(direct), []
+    for name, each in _pooled(told).items():
+        lost = each.minus(others[name], replicates=asked.replicates, seed=asked.seed)
+        made[name] = {
+            "encoded": each.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
+            "frames": others[name].figure(replicates=asked.replicates, seed=asked.seed).to_json(),
+            "difference": lost.to_json(),
+        }
+        if name in (*_TRANSITIONS, "event_type_macro_f1"):
+            targets.append(Target(name=f"encoded files less frames, {name}", target=0.03, figure=lost, most=True))
     return made, targets
 
 
@@ -163,12 +170,14 @@ def _reports(out: Path, seeds: Sequence[int], name: str, missing: list[str]) -> 
     if lost := [each for each in paths if not each.is_file()]:
         missing += [each.relative_to(out).as_posix() for each in lost]
         return []
+    return _read(paths)
+
+
+def _read(paths: Sequence[Path]) -> list[dict[str, Any]]:
     found = [_json(each) for each in paths]
     for path, each in zip(paths, found, strict=True):
         if "sums" not in each:
-            raise DataError(
-                "has no counts by match", where=path, remedy="let `streamsoccer evaluate frontend` run anew"
-            )
+            raise DataError("has no counts by match", where=path, remedy="run `streamsoccer evaluate frontend` anew")
     return found
 
 
