@@ -1,21 +1,24 @@
-"""Two processes over gloo have the gradients of one with twice the batch, in every stage and on both paths."""
+"""Processes that share a step, and processes that are killed in the middle of a run."""
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.tiny_training import Ground, recipe
+from tests.tiny_training import Ground, loop, recipe
 from tests.two_processes import RUNS, one_step_each
 
+from streamsoccer.cli import main
 from streamsoccer.config import to_mapping
-from streamsoccer.training.recipe import Curriculum, Recipe
+from streamsoccer.training.recipe import Curriculum, Path3, Recipe
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -82,3 +85,47 @@ def test_two_processes_have_the_gradients_of_one_with_twice_the_batch(runs: tupl
         assert torch.allclose(mine, theirs, rtol=1e-3, atol=1e-5 * largest), name
         moved += bool(mine.abs().max() > 0)
     assert moved > len(gradients) / 2 and largest > 0
+
+
+RUN = "import sys; from streamsoccer.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def told(path: Path) -> dict[int, float]:
+    """The losses in a log, as far as its lines are whole."""
+    lines = path.read_text().splitlines() if path.is_file() else []
+    rows = [json.loads(line) for line in lines if line.endswith("}")]
+    return {row["step"]: row["loss"] for row in rows if "loss" in row}
+
+
+@pytest.mark.parametrize("stage", ["memory", "commentary"])
+def test_a_process_that_is_killed_goes_on_with_the_losses_that_it_would_have_had(
+    trained: Ground, tmp_path: Path, stage: str
+) -> None:
+    """By the command line, killed between two checkpoints; stage 3 on the joint path."""
+    mine, root = recipe(trained), trained.root
+    mine = replace(
+        mine,
+        stage1=replace(mine.stage1, loop=loop(24, save_every=4)),
+        stage3=replace(mine.stage3, path=Path3.JOINT, loop=loop(24, batch=3, save_every=4), validation_texts=0),
+    )
+    (tmp_path / "recipe.yaml").write_text(json.dumps(to_mapping(mine)))
+    given = ["--data", str(trained.data), "--tokens", str(trained.tokens), "--recipe", str(tmp_path / "recipe.yaml")]
+    given += ["--stage2", str(root / "run2"), "--own", str(root / "own")] if stage == "commentary" else []
+
+    def command(out: str) -> list[str]:
+        return ["train", stage, *given, "--out", str(tmp_path / out)]
+
+    log = tmp_path / "killed" / "metrics.jsonl"
+    process = subprocess.Popen([sys.executable, "-c", RUN, *command("killed")], cwd=REPOSITORY, stdout=subprocess.PIPE)
+    try:
+        while process.poll() is None and len(told(log)) < 6:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.02)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL and 6 <= len(told(log)) < 24
+    for out in ("killed", "whole"):
+        with pytest.raises(SystemExit, match="0"):
+            main(command(out))
+    assert told(log) == told(tmp_path / "whole" / "metrics.jsonl") and len(told(log)) == 24
