@@ -45,12 +45,13 @@ FEW = Asked(replicates=200, metrics=(Metric.TOK_F1,))
 
 def pooled(*scores: Sequence[float], clusters: Sequence[str] = ("a", "a", "b", "c")) -> Pooled:
     names = [f"x{at}" for at in range(len(clusters))]
-    return Pooled.of([(names, clusters, means(np.array(each)).rows) for each in scores], mean_of_sums)
+    tables = {seed: (names, clusters, means(np.array(each)).rows) for seed, each in enumerate(scores, start=1)}
+    return Pooled.of(tables, mean_of_sums)
 
 
 def test_the_mean_of_seeds_is_scored_on_the_same_draws() -> None:
     found = pooled([1, 0, 1, 0], [0, 0, 1, 1]).figure(replicates=500, seed=4)
-    assert (found.mean, found.seeds) == (0.5, (0.5, 0.5))
+    assert (found.mean, found.seeds) == (0.5, {1: 0.5, 2: 0.5})
     both = means(np.array([0.5, 0.0, 1.0, 0.5])).rows  # every anchor's mean over the seeds: the mean is linear here
     slow = cluster_interval(both, clusters=["a", "a", "b", "c"], replicates=500, seed=4)
     assert (found.low, found.high) == pytest.approx((slow.low, slow.high))
@@ -62,7 +63,7 @@ def test_the_mean_of_seeds_is_scored_on_the_same_draws() -> None:
 def test_a_difference_is_paired_by_match_and_by_seed() -> None:
     first, second = pooled([1, 1, 1, 0], [1, 0, 1, 1]), pooled([0, 1, 0, 0], [1, 0, 0, 0])
     found = first.minus(second, replicates=500, seed=1)
-    assert (found.mean, found.seeds) == (0.5, (0.5, 0.5))
+    assert (found.mean, found.seeds) == (0.5, {1: 0.5, 2: 0.5})
     one = np.array([1, 0.5, 1, 0.5])
     other = np.array([0.5, 0.5, 0, 0])
     names, owners = ["x0", "x1", "x2", "x3"], ["a", "a", "b", "c"]
@@ -72,21 +73,24 @@ def test_a_difference_is_paired_by_match_and_by_seed() -> None:
     )  # fmt: skip
     assert (found.low, found.high) == pytest.approx((slow.low, slow.high))
     assert found.above and not first.minus(first).above
-    with pytest.raises(DataError, match="1 seeds against 2"):
-        pooled([1, 1, 1, 0]).minus(second)
+    fewer = pooled([1, 1, 1, 0]).minus(second)  # of the seed that both have
+    assert fewer.seeds == {1: 0.5} and fewer == first.of_seeds([1]).minus(second.of_seeds([1]))
+    with pytest.raises(DataError, match="none in common"):
+        first.of_seeds([1]).minus(second.of_seeds([2]))
 
 
 def test_seeds_may_come_in_another_order_but_not_with_other_anchors() -> None:
     rows = means(np.array([1.0, 2.0, 3.0])).rows
     found = Pooled.of(
-        [(["p", "q", "r"], ["a", "a", "b"], rows), (["r", "p", "q"], ["b", "a", "a"], rows[[2, 0, 1]])], mean_of_sums
+        {4: (["p", "q", "r"], ["a", "a", "b"], rows), 7: (["r", "p", "q"], ["b", "a", "a"], rows[[2, 0, 1]])},
+        mean_of_sums,
     )
     assert np.array_equal(found.rows[0], found.rows[1])
-    assert found.only({"p", "r"}).figure(replicates=10).seeds == (2.0, 2.0)
+    assert found.only({"p", "r"}).figure(replicates=10).seeds == {4: 2.0, 7: 2.0}
     with pytest.raises(DataError, match="other anchors"):
-        Pooled.of([(["p", "q"], ["a", "a"], rows[:2]), (["p", "r"], ["a", "a"], rows[:2])], mean_of_sums)
+        Pooled.of({1: (["p", "q"], ["a", "a"], rows[:2]), 2: (["p", "r"], ["a", "a"], rows[:2])}, mean_of_sums)
     with pytest.raises(DataError, match="different matches"):
-        Pooled.of([(["p", "q"], ["a", "a"], rows[:2]), (["p", "q"], ["a", "b"], rows[:2])], mean_of_sums)
+        Pooled.of({1: (["p", "q"], ["a", "a"], rows[:2]), 2: (["p", "q"], ["a", "b"], rows[:2])}, mean_of_sums)
 
 
 def test_a_query_adds_its_positives_and_a_lot_finds_some_of_them() -> None:
@@ -226,7 +230,7 @@ def test_figures_of_a_course_are_those_of_its_lines(course: tuple[Path, Path]) -
     full = found["lines"][TAUGHT]["full"]["current"]
     assert full["anchors"] == 6 and full["with_words"]["mean"] == 1.0
     assert full["tok_f1"]["mean"] == pytest.approx(2 * 4 / 11, abs=1e-6)  # 'corner.' is not 'corner', 'now.' is more
-    assert full["fact_precision"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "seeds": [1.0, 1.0, 1.0]}
+    assert full["fact_precision"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "seeds": {"1": 1.0, "2": 1.0, "3": 1.0}}
     assert full["claims_a_line"]["mean"] == 1.0
     worst = found["lines"][OWN]["fixed_pool"]["record"]
     assert worst["fact_precision"]["mean"] == 0.0 and worst["claims_a_line"]["mean"] == 1.0
@@ -242,11 +246,11 @@ def test_a_front_end_is_the_mean_of_its_seeds_beside_its_ceiling_and_its_films(c
     front = laboratory_figures(*course, FEW, through=course[0] / "through")["front_end"]
     by_hand = [2 * right / (2 * right + 4) for right in (8, 9, 10)]
     exact = front["figures"]["transition_f1_exact"]
-    assert exact["seeds"] == pytest.approx(by_hand, abs=1e-6)
+    assert list(exact["seeds"].values()) == pytest.approx(by_hand, abs=1e-6)
     assert exact["mean"] == pytest.approx(np.mean(by_hand), abs=1e-6) and exact["low"] == pytest.approx(exact["high"])
     assert front["ceiling"]["transition_f1_exact"]["mean"] == 0.9
     lost = front["files"]["transition_f1_exact"]["difference"]
-    assert lost["mean"] == pytest.approx(16 / 20 - 18 / 22, abs=1e-6) and lost["seeds"] == [lost["mean"]]
+    assert lost["mean"] == pytest.approx(16 / 20 - 18 / 22, abs=1e-6) and list(lost["seeds"].values()) == [lost["mean"]]
     assert front["figures"]["clip_action_map"]["intervals"] == [[0.4, 0.6]] * 3
     assert front["by_action"]["Goal"] == {"ap": 0.25, "seeds": [0.25] * 3, "positives": 3.0}
 
@@ -327,12 +331,16 @@ def test_a_course_that_is_not_whole_says_what_is_missing(course: tuple[Path, Pat
     shutil.copytree(out, part)
     (part / "s2" / "frontend.json").unlink()
     shutil.rmtree(part / "s3" / "memory")
-    found = laboratory_figures(part, league, replace(FEW, replicates=20))
-    assert found["missing"] == ["s2/frontend.json", "s3/memory/metrics.jsonl"] and found["front_end"] == {}
-    assert "Missing: s2/frontend.json" in laboratory_tables(found)
     shutil.rmtree(part / "said" / "s3-commentary-local")
-    with pytest.raises(DataError, match=r"local has the seeds \[1, 2\]"):
-        Laboratory(part, league, FEW)
+    (part / "said" / "s1-records-event_pool" / "taught.jsonl").unlink()
+    found = laboratory_figures(part, league, replace(FEW, replicates=20))
+    assert found["missing"] == ["s2/frontend.json", "s3/memory/metrics.jsonl"]
+    assert found["course"]["runs"]["local"] == [1, 2] and found["course"]["runs"]["full"] == [1, 2, 3]
+    assert set(found["front_end"]["figures"]["transition_f1_exact"]["seeds"]) == {"1", "3"}
+    orders = {(each["claim"], each["track"], each["condition"]): each for each in found["orderings"]}
+    for claim, track, seeds in (("full > local", "recent", "12"), ("recurrent > event_pool", "record", "23")):
+        assert set(orders[claim, track, TAUGHT]["differences"]["tok_f1"]["seeds"]) == set(seeds)
+    assert "Missing: s2/frontend.json" in laboratory_tables(found)
     with pytest.raises(DataError, match="no lines of any run"):
         Laboratory(tmp_path, league, FEW)
 

@@ -8,7 +8,7 @@ What a course has not (yet) brought is left out; laboratory_figures.py names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from streamsoccer.evaluation.bootstrap import Combine, mean_of_sums
 from streamsoccer.evaluation.facts import TruthBook, checkable_of_sums, precision_of_sums
 from streamsoccer.evaluation.interventions import Change
 from streamsoccer.evaluation.metrics import Metric, means
-from streamsoccer.evaluation.pooled import Figure, Pooled
+from streamsoccer.evaluation.pooled import Figure, Pooled, Table
 from streamsoccer.evaluation.predictions import OWN, RECORD, TAUGHT, ReplayHeader, read_header
 from streamsoccer.evaluation.ranking import Query, chance_rows, query_rows
 from streamsoccer.evaluation.replay_scores import METRICS, Cell, queries_of, score_replay
@@ -83,8 +83,8 @@ class Laboratory:
 
     # --- lines ---
 
-    def runs(self) -> dict[str, list[Path]]:
-        """The folders of each variant, seed after seed; every variant must have the same seeds."""
+    def runs(self) -> dict[str, dict[int, Path]]:
+        """The folders of each variant by seed; a course that has not ended may lack the later seeds of some."""
         found: dict[str, dict[int, Path]] = {}
         for folder, header in self.headers.items():
             mine = found.setdefault(_variant(header), {})
@@ -93,29 +93,21 @@ class Laboratory:
                     f"two runs of {_variant(header)} with seed {header.seed}", where=folder, remedy="remove one of them"
                 )
             mine[header.seed] = folder
-        for name, mine in found.items():
-            if sorted(mine) != self.seeds:
-                raise DataError(
-                    f"{name} has the seeds {sorted(mine)}, others have {self.seeds}",
-                    where=self.out / "said",
-                    remedy="let the course end, or remove the runs of the seed that is not whole",
-                )
-        return {name: [mine[seed] for seed in self.seeds] for name, mine in found.items()}
+        return {name: dict(sorted(mine.items())) for name, mine in found.items()}
 
     def _score(self, book: TruthBook, progress: Callable[[str], None]) -> None:
         with TextScorer(metrics=self.asked.metrics) as scorer:
             for name, folders in self.runs().items():
-                cells: dict[Key, list[Cell]] = {}
-                for folder in folders:
+                cells: dict[Key, dict[int, Cell]] = {}
+                for seed, folder in folders.items():
                     scored = score_replay(folder, truth=book.folder, replicates=0, scorer=scorer)
                     for cell in scored.cells:
                         key = Key(variant=name, track=cell.track, condition=cell.condition, change=cell.change)
-                        cells.setdefault(key, []).append(cell)
+                        cells.setdefault(key, {})[seed] = cell
                     progress(f"{folder} scored")
                 for key, mine in cells.items():
-                    if len(mine) == len(folders):
-                        self.measures[key] = _measures(mine)
-                        self.anchors[key] = len(mine[0].lines)
+                    self.measures[key] = _measures(mine)
+                    self.anchors[key] = len(next(iter(mine.values())).lines)
 
     def figures(self, key: Key) -> dict[str, Figure]:
         """Every measure of some lines."""
@@ -123,6 +115,11 @@ class Laboratory:
 
     def figure(self, pooled: Pooled) -> Figure:
         return pooled.figure(replicates=self.asked.replicates, seed=self.asked.seed)
+
+    def common(self, first: Key, second: Key) -> set[int]:
+        """The seeds that have said both."""
+        one, other = (set(next(iter(self.measures[key].values())).seeds) for key in (first, second))
+        return one & other
 
     def difference(self, first: Key, second: Key) -> dict[str, Figure]:
         """First less second, by measure, on the anchors that both were asked for."""
@@ -144,39 +141,42 @@ class Laboratory:
     def retrieval(self) -> dict[str, dict[str, Any]]:
         """R@k and MRR of the model itself, by condition, beside a ranking by lot."""
         found: dict[str, dict[str, Any]] = {}
-        folders = self.runs().get(_FULL, [])
+        folders = self.runs().get(_FULL, {})
         for condition in (TAUGHT, OWN):
             for name, wide in ((condition, False), (f"{condition}, all related", True)):
-                asked = [queries_of(folder, condition, wide=wide) for folder in folders]
-                if not asked or not all(any(each.wanted for each in queries) for queries in asked):
+                read = {seed: queries_of(folder, condition, wide=wide) for seed, folder in folders.items()}
+                asked = {seed: each for seed, each in read.items() if any(query.wanted for query in each)}
+                if not asked:
                     continue
-                tables = [query_rows(queries) for queries in asked]
+                tables = {seed: query_rows(queries) for seed, queries in asked.items()}
                 made: dict[str, Any] = {
-                    measure: self._ranked(asked, [each[measure] for each in tables]).to_json() for measure in tables[0]
+                    measure: self._ranked(asked, {seed: each[measure] for seed, each in tables.items()}).to_json()
+                    for measure in next(iter(tables.values()))
                 }
-                strict = [query_rows(queries, (3,), strict=True)["r@3"] for queries in asked]
+                strict = {seed: query_rows(queries, (3,), strict=True)["r@3"] for seed, queries in asked.items()}
                 made["r@3_of_all_positives"] = self._ranked(asked, strict).to_json()
-                made["r@3_by_lot"] = self._ranked(asked, [chance_rows(queries) for queries in asked]).to_json()
-                made["queries"] = [sum(each.wanted > 0 for each in queries) for queries in asked]
+                lot = {seed: chance_rows(queries) for seed, queries in asked.items()}
+                made["r@3_by_lot"] = self._ranked(asked, lot).to_json()
+                made["queries"] = [sum(each.wanted > 0 for each in queries) for queries in asked.values()]
                 made["candidates_a_query"] = [
                     round(float(np.mean([len(each.eligible) for each in queries if each.wanted])), 2)
-                    for queries in asked
+                    for queries in asked.values()
                 ]
                 found[name] = made
         return found
 
-    def _ranked(self, asked: Sequence[Sequence[Query]], tables: Sequence[Floats]) -> Figure:
+    def _ranked(self, asked: Mapping[int, Sequence[Query]], tables: Mapping[int, Floats]) -> Figure:
         """One retrieval measure; a query that one seed does not have asks for nothing there."""
-        owner = {each.id: each.match for queries in asked for each in queries}
+        owner = {each.id: each.match for queries in asked.values() for each in queries}
         anchors = sorted(owner)
         place = {name: at for at, name in enumerate(anchors)}
-        rows = []
-        for queries, table in zip(asked, tables, strict=True):
+        clusters = [owner[each] for each in anchors]
+        seeds: dict[int, Table] = {}
+        for seed, queries in asked.items():
             whole = np.zeros((len(anchors), 2))
-            whole[[place[each.id] for each in queries]] = table
-            rows.append(whole)
-        clusters = tuple(owner[each] for each in anchors)
-        return self.figure(Pooled(anchors=tuple(anchors), clusters=clusters, rows=tuple(rows), combine=_ratio))
+            whole[[place[each.id] for each in queries]] = tables[seed]
+            seeds[seed] = anchors, clusters, whole
+        return self.figure(Pooled.of(seeds, _ratio))
 
 
 def _ratio(sums: Floats) -> Floats:
@@ -187,29 +187,30 @@ def _variant(header: ReplayHeader) -> str:
     return header.representation if header.stage == "records" else header.scope
 
 
-def _measures(cells: Sequence[Cell]) -> dict[str, Pooled]:
+def _measures(cells: Mapping[int, Cell]) -> dict[str, Pooled]:
     """All measures of the same lines of several seeds."""
 
     def pooled(tables: Sequence[Floats], combine: Combine) -> Pooled:
-        seeds: list[tuple[Sequence[Hashable], Sequence[Hashable], Floats]] = [
-            ([each.id for each in cell.lines], [each.match for each in cell.lines], table)
-            for cell, table in zip(cells, tables, strict=True)
-        ]
+        seeds: dict[int, Table] = {
+            seed: ([each.id for each in cell.lines], [each.match for each in cell.lines], table)
+            for (seed, cell), table in zip(cells.items(), tables, strict=True)
+        }
         return Pooled.of(seeds, combine)
 
     made: dict[str, Pooled] = {}
+    each_cell = list(cells.values())
     for metric in METRICS:
-        statistics = [cell.text.scores[metric].statistic for cell in cells if metric in cell.text.scores]
+        statistics = [cell.text.scores[metric].statistic for cell in each_cell if metric in cell.text.scores]
         known = [each for each in statistics if each is not None]
         if len(known) == len(cells):
             made[metric.value] = pooled([each.rows for each in known], known[0].combine)
-    facts = [cell.facts for cell in cells if cell.facts is not None]
+    facts = [cell.facts for cell in each_cell if cell.facts is not None]
     if len(facts) == len(cells):
         made[PRECISION] = pooled([each.rows for each in facts], precision_of_sums)
         made[CHECKABLE] = pooled([each.rows for each in facts], checkable_of_sums)
         made[AT_ANCHOR] = pooled([each.anchored for each in facts], precision_of_sums)
     for name, flags in _SHARES.items():
-        made[name] = pooled([means(np.array(flags(cell), dtype=float)).rows for cell in cells], mean_of_sums)
+        made[name] = pooled([means(np.array(flags(cell), dtype=float)).rows for cell in each_cell], mean_of_sums)
     return made
 
 
@@ -249,7 +250,7 @@ def orderings(lab: Laboratory) -> list[Ordering]:
     found: list[Ordering] = []
 
     def compare(claim: str, first: Key, second: Key, *, expected: bool = True) -> None:
-        if first in lab.measures and second in lab.measures:
+        if first in lab.measures and second in lab.measures and lab.common(first, second):
             found.append(
                 Ordering(
                     claim=claim,

@@ -22,7 +22,7 @@ from streamsoccer.errors import DataError
 from streamsoccer.evaluation.facts import TruthBook, checkable_of_sums, fact_row, judge, kind_of, precision_of_sums
 from streamsoccer.evaluation.frontend import FIGURES
 from streamsoccer.evaluation.laboratory import CHECKABLE, PRECISION, Asked, Key, Laboratory, orderings
-from streamsoccer.evaluation.pooled import Figure, Pooled
+from streamsoccer.evaluation.pooled import Figure, Pooled, Table
 from streamsoccer.evaluation.predictions import OWN, RECORD, TAUGHT, name_of, read_predictions
 from streamsoccer.evaluation.replay_scores import line_of
 from streamsoccer.settle import Finding
@@ -66,7 +66,7 @@ def laboratory_figures(
     missing: list[str] = []
     front, targets = _front_end(out, lab.seeds, asked, missing)
     if through is not None:
-        front["files"], more = _through([through / "files.json"], [through / "frames.json"], asked)
+        front["files"], more = _through(through, asked)
         targets += more
     if probe is not None:
         front["linear_probe"] = dict(_json(probe)["figures"])
@@ -116,29 +116,29 @@ def laboratory_figures(
 def _front_end(
     out: Path, seeds: Sequence[int], asked: Asked, missing: list[str]
 ) -> tuple[dict[str, Any], list[Target]]:
-    reports = _reports(out, seeds, "frontend", missing)
+    reports = _read({seed: out / f"s{seed}" / "frontend.json" for seed in seeds}, out, missing)
     if not reports:
         return {}, []
-    made: dict[str, Any] = {"matches": reports[0]["matches"], "clips": reports[0]["clips"]}
-    made["thresholds"] = [each["threshold"] for each in reports]
+    first, every = next(iter(reports.values())), list(reports.values())
+    made: dict[str, Any] = {"matches": first["matches"], "clips": first["clips"]}
+    made["thresholds"] = {str(seed): each["threshold"] for seed, each in reports.items()}
     pooled = _pooled(reports)
     figures = {name: each.figure(replicates=asked.replicates, seed=asked.seed) for name, each in pooled.items()}
     made["figures"] = {name: each.to_json() for name, each in figures.items()}
-    if all("clip_action_map" in each for each in reports):  # no function of sums: each seed's own interval
-        values = tuple(each["clip_action_map"] for each in reports)
-        made["figures"]["clip_action_map"] = Figure(mean=float(np.mean(values)), seeds=values).to_json() | {
-            "intervals": [
-                [each["intervals"]["clip_action_map"][end] for end in ("low", "high")]
-                for each in reports
-                if "clip_action_map" in each["intervals"]
-            ]
-        }
+    if all("clip_action_map" in each for each in every):  # no function of sums: each seed's own interval
+        values = {seed: each["clip_action_map"] for seed, each in reports.items()}
+        made["figures"]["clip_action_map"] = Figure(mean=float(np.mean(list(values.values()))), seeds=values).to_json()
+        made["figures"]["clip_action_map"]["intervals"] = [
+            [each["intervals"]["clip_action_map"][end] for end in ("low", "high")]
+            for each in every
+            if "clip_action_map" in each["intervals"]
+        ]
     made["ceiling"] = {
         name: each.figure(replicates=asked.replicates, seed=asked.seed).to_json()
-        for name, each in _pooled([reports[0]["ceiling"]]).items()
+        for name, each in _pooled({0: first["ceiling"]}).items()
     }
-    made["by_type"] = _by_class(reports, "by_type", "f1", "events")
-    made["by_action"] = _by_class(reports, "by_action", "ap", "positives")
+    made["by_type"] = _by_class(every, "by_type", "f1", "events")
+    made["by_action"] = _by_class(every, "by_action", "ap", "positives")
     targets = [
         Target(name="transition F1, exact", target=0.70, figure=figures["transition_f1_exact"]),
         Target(name="transition F1, within one clip", target=0.80, figure=figures["transition_f1_within_one"]),
@@ -147,12 +147,12 @@ def _front_end(
     return made, targets
 
 
-def _through(files: Sequence[Path], frames: Sequence[Path], asked: Asked) -> tuple[dict[str, Any], list[Target]]:
-    """The same matches as encoded files and as frames."""
-    told, direct = _read(files), _read(frames)
-    made: dict[str, Any] = {"matches": told[0]["matches"], "clips": told[0]["clips"], "runs": len(told)}
-    others, targets = _pooled(direct), []
-    for name, each in _pooled(told).items():
+def _through(folder: Path, asked: Asked) -> tuple[dict[str, Any], list[Target]]:
+    """The same matches as encoded files and as frames, of the one model that is given away."""
+    files, frames = (_report(folder / f"{name}.json") for name in ("files", "frames"))
+    made: dict[str, Any] = {"matches": files["matches"], "clips": files["clips"]}
+    others, targets = _pooled({0: frames}), []
+    for name, each in _pooled({0: files}).items():
         lost = each.minus(others[name], replicates=asked.replicates, seed=asked.seed)
         made[name] = {
             "encoded": each.figure(replicates=asked.replicates, seed=asked.seed).to_json(),
@@ -164,32 +164,30 @@ def _through(files: Sequence[Path], frames: Sequence[Path], asked: Asked) -> tup
     return made, targets
 
 
-def _reports(out: Path, seeds: Sequence[int], name: str, missing: list[str]) -> list[dict[str, Any]]:
-    """A report of every seed, or of none."""
-    paths = [out / f"s{seed}" / f"{name}.json" for seed in seeds]
-    if lost := [each for each in paths if not each.is_file()]:
-        missing += [each.relative_to(out).as_posix() for each in lost]
-        return []
-    return _read(paths)
+def _read(paths: Mapping[int, Path], out: Path, missing: list[str]) -> dict[int, dict[str, Any]]:
+    """The reports that are there."""
+    missing += [path.relative_to(out).as_posix() for path in paths.values() if not path.is_file()]
+    return {seed: _report(path) for seed, path in paths.items() if path.is_file()}
 
 
-def _read(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    found = [_json(each) for each in paths]
-    for path, each in zip(paths, found, strict=True):
-        if "sums" not in each:
-            raise DataError("has no counts by match", where=path, remedy="run `streamsoccer evaluate frontend` anew")
+def _report(path: Path) -> dict[str, Any]:
+    found = _json(path)
+    if "sums" not in found:
+        raise DataError("has no counts by match", where=path, remedy="run `streamsoccer evaluate frontend` anew")
     return found
 
 
-def _pooled(reports: Sequence[Mapping[str, Any]]) -> dict[str, Pooled]:
+def _pooled(reports: Mapping[int, Mapping[str, Any]]) -> dict[str, Pooled]:
     """Every figure of these reports that is a function of sums over matches."""
     made = {}
     for name, (table, combine) in FIGURES.items():
-        if all(table in each["sums"] for each in reports):
-            tables = [each["sums"][table] for each in reports]
-            made[name] = Pooled.of(
-                [(list(each), list(each), np.array(list(each.values()), dtype=np.float64)) for each in tables], combine
-            )
+        tables = {seed: each["sums"][table] for seed, each in reports.items() if table in each["sums"]}
+        if len(tables) == len(reports):
+            seeds: dict[int, Table] = {
+                seed: (list(each), list(each), np.array(list(each.values()), dtype=np.float64))
+                for seed, each in tables.items()
+            }
+            made[name] = Pooled.of(seeds, combine)
     return made
 
 
@@ -239,7 +237,8 @@ def _retrieval_targets(retrieval: Mapping[str, Mapping[str, Any]]) -> list[Targe
     for condition in (TAUGHT, OWN):
         if condition in retrieval:
             row = retrieval[condition]["r@3"]
-            figure = Figure(mean=row["mean"], seeds=tuple(row["seeds"]), low=row.get("low"), high=row.get("high"))
+            seeds = {int(seed): value for seed, value in row["seeds"].items()}
+            figure = Figure(mean=row["mean"], seeds=seeds, low=row.get("low"), high=row.get("high"))
             made.append(Target(name=f"retrieval R@3, {condition}", target=0.6, figure=figure))
     return made
 
@@ -251,7 +250,8 @@ def _references(lab: Laboratory, league: Path) -> dict[str, Any]:
         if name not in ("recurrent", "full"):
             continue
         by_track: dict[str, list[tuple[float, float, float]]] = {}
-        for each in read_predictions(folders[0] / f"{TAUGHT}.jsonl"):
+        folder = next(iter(folders.values()))
+        for each in read_predictions(folder / name_of(TAUGHT)) if (folder / name_of(TAUGHT)).is_file() else ():
             line = line_of(each, at_anchor=True, reference=True)
             by_track.setdefault(each.track, []).append(fact_row(list(judge(line, book.match(each.match)))))
         for track, rows in by_track.items():
@@ -270,8 +270,8 @@ def _claims(lab: Laboratory, league: Path) -> dict[str, dict[str, dict[str, dict
     for condition in (OWN, TAUGHT):
         found: dict[str, dict[str, dict[str, int]]] = {}
         for name in ("recurrent", "full"):
-            for folder in lab.runs().get(name, []):
-                for each in read_predictions(folder / name_of(condition)):
+            for path in (each / name_of(condition) for each in lab.runs().get(name, {}).values()):
+                for each in read_predictions(path) if path.is_file() else ():
                     kinds = found.setdefault(each.track, {})
                     for one in judge(line_of(each), book.match(each.match)) if each.text else ():
                         counts = kinds.setdefault(kind_of(one.claim), {finding.value: 0 for finding in Finding})
@@ -289,11 +289,12 @@ def _course(lab: Laboratory) -> dict[str, Any]:
     anchors = dict(full[0].anchors) if full else {}
     return {
         "seeds": lab.seeds,
+        "runs": {name: sorted(folders) for name, folders in lab.runs().items()},
         "train_matches": first.train_matches,
         "test_matches": max(len(set(each.clusters)) for one in lab.measures.values() for each in one.values()),
         "anchors": {**anchors, "all": sum(anchors.values())},
         "records": max((each.anchors.get(RECORD, 0) for each in lab.headers.values()), default=0),
-        "steps": {name: lab.headers[folders[0]].step for name, folders in lab.runs().items()},
+        "steps": {name: lab.headers[next(iter(each.values()))].step for name, each in lab.runs().items()},
         "commits": sorted({each.commit for each in lab.headers.values()}),
         "machine": dict(first.machine),
     }
@@ -307,23 +308,25 @@ def _growth(out: Path, lab: Laboratory, missing: list[str]) -> list[dict[str, An
     fewer = sorted(int(each.name[1:]) for each in out.glob("g*") if each.name[1:].isdecimal() and each.is_dir())
     whole = next(iter(lab.headers.values())).train_matches
     rows = [(count, [out / f"g{count}"]) for count in fewer] + [(whole, [out / f"s{seed}" for seed in lab.seeds])]
-    swept = all((each / "sweep.json").is_file() for _, folders in rows for each in folders)
+    swept = all(any((each / "sweep.json").is_file() for each in folders) for _, folders in rows)
     made = []
     for matches, folders in rows:
-        found = [_json(each / "sweep.json") if swept else _last_validation(each) for each in folders]
-        if lost := [each for each, values in zip(folders, found, strict=True) if not values]:
-            missing += [f"{each.relative_to(out).as_posix()}/memory/metrics.jsonl" for each in lost]
-            continue
-        curve = {name: [round(each[name], 4) for each in found] for name in _GROWTH if name in found[0]}
-        threshold = "the best" if swept else "that of training"
-        made.append({"train_matches": matches, "seeds": len(found), "threshold": threshold} | curve)
+        found = []
+        for each in folders:
+            path = each / "sweep.json" if swept else each / "memory" / "metrics.jsonl"
+            values = (_json(path) if swept else _last_validation(path)) if path.is_file() else {}
+            if values:
+                found.append(values)
+            else:
+                missing.append(path.relative_to(out).as_posix())
+        if found:
+            curve = {name: [round(each[name], 4) for each in found] for name in _GROWTH if name in found[0]}
+            threshold = "the best" if swept else "that of training"
+            made.append({"train_matches": matches, "seeds": len(found), "threshold": threshold} | curve)
     return made
 
 
-def _last_validation(run: Path) -> dict[str, float]:
-    path = run / "memory" / "metrics.jsonl"
-    if not path.is_file():
-        return {}
+def _last_validation(path: Path) -> dict[str, float]:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return next((dict(row["validation"]) for row in reversed(rows) if "validation" in row), {})
 
