@@ -430,10 +430,16 @@ def altered_action_in_the_text(rows: Rows, pick: Pick) -> Named:
     return Check.TEXT, row["id"]
 
 
+def _even(row: Row) -> bool:
+    """Both sides did the same: with the sides exchanged the sentence still says what was so, and is no fault."""
+    counts = row["fields"].get("counts", {})
+    return len(counts) == 2 and counts["home"] == counts["away"]
+
+
 @many(("recent", "historical"), "altered_team_in")
 def _team(rows: Rows, pick: Pick, track: str) -> Named:
     """The placeholder stands for the other side, and the named text has the other side's name."""
-    row = pick(plain(rows, track))
+    row = pick([row for row in plain(rows, track) if not _even(row)])
     names = {each["side"]: each["name"] for other in rows["samples"] for each in other.get("placeholders", ())
              if each["token"] == "[TEAM]"}  # fmt: skip
     for each in row["placeholders"]:
@@ -553,16 +559,10 @@ def rephrased_score(rows: Rows, pick: Pick) -> Named:
 
 @fault
 def rephrased_team(rows: Rows, pick: Pick) -> Named:
-    # Where both sides did the same, a sentence with the sides exchanged still says what was so.
     row = pick([row for row in _rephrased(rows, "recent", "historical") if not _even(row)])
     for each in row["placeholders"]:
         each["side"] = flip(each["side"])
     return Check.REPHRASING, row["id"]
-
-
-def _even(row: Row) -> bool:
-    counts = row["fields"].get("counts", {})
-    return len(counts) == 2 and counts["home"] == counts["away"]
 
 
 @fault
