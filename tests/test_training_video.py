@@ -15,6 +15,9 @@ from streamsoccer.checkpoint import read_checkpoint, read_provenance
 from streamsoccer.clip import Clip
 from streamsoccer.domain import SampleRow, Track
 from streamsoccer.errors import CheckpointError, DataError, UsageError
+from streamsoccer.evaluation.predictions import read_predictions
+from streamsoccer.evaluation.replay_scores import score_replay
+from streamsoccer.evaluation.video_replay import VideoReplay
 from streamsoccer.heads import TRACKS
 from streamsoccer.native import WINDOW_SECONDS
 from streamsoccer.sources.pack import PackWriter
@@ -181,6 +184,31 @@ def test_the_checkpoint_is_lora_alone_and_no_stage_3_goes_on_from_it(
     fewer = of(trained, loop=mine.stage3.loop, video_frames=4)
     with pytest.raises(UsageError, match="video_frames"):
         Trainer(task(trained, corpus, tmp_path, fewer), fewer.stage3.loop, tmp_path).run()
+
+
+def test_a_run_says_its_lines_of_a_split_and_so_does_the_backbone_as_it_is(
+    trained: Ground, corpus: Corpus, tmp_path: Path
+) -> None:
+    mine = of(trained, loop=loop(2, batch=3), lora_rate=0.1, validation_samples=3, validation_texts=1)
+    train(task(trained, corpus, tmp_path / "run", mine), mine)
+    said: dict[str, list[str]] = {}
+    for name, run in (("run", tmp_path / "run"), ("direct", None)):
+        replay = VideoReplay(mine, trained.data, Painted(), run, limit=1)
+        assert replay.write(tmp_path / name / "said") == {"own.jsonl": 3, "taught.jsonl": 3}
+        assert replay.write(tmp_path / name / "said") == {}, "what stands there stays"
+        lines = read_predictions(tmp_path / name / "said" / "taught.jsonl")
+        assert [each.reference for each in lines] == [corpus.samples[each.id].target for each in lines]
+        assert {each.track for each in lines} == set(Track) and all(each.covered and each.on_event for each in lines)
+        said[name] = [each.text for each in lines]
+        report = score_replay(tmp_path / name / "said", replicates=20)
+        assert report.header.scope == "video" and report.header.step == (2 if run else 0)
+    assert said["run"] != said["direct"]
+    sample = replay.samples[0]
+    knowing, not_knowing = (replay.task.asked([sample], state=state).prompts[0] for state in (True, False))
+    words = [replay.task.backbone.tokenizer.decode(each.after) for each in (knowing, not_knowing)]
+    assert "Score" in words[0] and "Score" not in words[1]
+    with pytest.raises(UsageError, match="is a run of `train records`, not of `train video`"):
+        VideoReplay(mine, trained.data, Painted(), trained.root / "run2")
 
 
 # --- footage ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("frontend")(frontend)
     app.command("records")(records)
     app.command("commentary")(commentary)
+    app.command("video")(video)
     app.command("score")(score)
     app.command("files")(files)
     app.command("laboratory")(laboratory)
@@ -155,6 +156,34 @@ def commentary(
     )
     itself = replay.stage.scope is Scope.FULL
     replay.write(out, conditions=_named(conditions), changes=_changed(interventions, itself=itself), progress=_progress)
+    if not generate_only:
+        score([out], truth=truth, replicates=replicates, seed=seed, as_json=as_json)
+
+
+def video(
+    data: _Data,
+    footage: Annotated[Path, typer.Argument(help="The folder of its matches' videos or packs.")],
+    recipe: Annotated[Path, typer.Option(metavar="FILE", help="recipes/video_sft.yaml, or the run's own.")],
+    out: _Said,
+    run: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Of `train video`; without one, the backbone as it is.")
+    ] = None,
+    split: _SplitName = "test",
+    limit: _Limit = None,
+    conditions: _Conditions = "own,taught",
+    generate_only: _Generate = False,
+    truth: _Truth = None,
+    replicates: _Replicates = 10_000,
+    seed: _Seed = 0,
+    as_json: _Json = False,
+) -> None:
+    """What the backbone says of windows of video, trained on them or not, and its scores: no memory takes part."""
+    from streamsoccer.evaluation.video_replay import VideoReplay
+    from streamsoccer.training.recipe import load_recipe
+    from streamsoccer.training.video import Footage
+
+    replay = VideoReplay(load_recipe(recipe), data, Footage(footage), run, split=parse_split(split), limit=limit)
+    replay.write(out, conditions=_named(conditions), progress=_progress)
     if not generate_only:
         score([out], truth=truth, replicates=replicates, seed=seed, as_json=as_json)
 

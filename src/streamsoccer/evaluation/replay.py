@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,7 +49,7 @@ from streamsoccer.training.memory_cache import MemoryCache
 from streamsoccer.training.own_run import OwnRecords
 from streamsoccer.training.recipe import CommentaryStage, Path3
 
-__all__ = ["CommentaryReplay"]
+__all__ = ["CommentaryReplay", "limited", "unsaid"]
 
 _NO_KEY = np.zeros(0, dtype=np.float32)
 _SCENES = 512  # whose memories are summed up in one go
@@ -62,8 +63,8 @@ class _Told:
     context: Context
 
 
-def _unsaid(sample: SampleRow, anchor: float) -> Prediction:
-    """A sample's line before anything is said."""
+def unsaid(sample: SampleRow, anchor: float, **said: Any) -> Prediction:
+    """A sample's line before anything is said, or with what was."""
     return Prediction(
         id=sample.id,
         match=sample.match,
@@ -72,8 +73,9 @@ def _unsaid(sample: SampleRow, anchor: float) -> Prediction:
         anchor=anchor,
         reference=sample.target,
         reference_placeholders=sample.placeholders,
-        covered=False,
-        on_event=False,
+        covered=bool(said),
+        on_event=bool(said),
+        **said,
     )
 
 
@@ -100,14 +102,16 @@ class CommentaryReplay:
         self.cache = MemoryCache(memory, encoder=hashes["encoder"], clips=self.corpus.fingerprint["clips"])
         self.stage = from_mapping(CommentaryStage, self.line["recipe"], self.loaded.folder, "recipe")
         if self.stage.path is Path3.VIDEO:
-            raise UsageError("speaks from video without a memory: there is nothing to replay", where=run)
+            raise UsageError(
+                "speaks from video, without a memory", where=run, remedy="run `streamsoccer evaluate video`"
+            )
         held = None
         if own is not None:
             held = OwnRecords(own, encoder=hashes["encoder"], clips=self.corpus.fingerprint["clips"])
         self.own_records = held
         config = self.loaded.checkpoint.model
         self.contexts = Contexts(self.corpus, self.stage, config.buffer, config.retrieval, held)
-        self.samples = _limited([each for each in self.corpus.samples.values() if each.split is split], limit)
+        self.samples = limited([each for each in self.corpus.samples.values() if each.split is split], limit)
         if not self.samples:
             raise DataError(f"holds no sample of the {split} split", where=data, remedy="build the data with captions")
         self.cache.require((each.match, each.half) for each in self.samples)
@@ -173,7 +177,7 @@ class CommentaryReplay:
         self, condition: str, changes: Sequence[Change], writer: Writer, progress: Callable[[str], None]
     ) -> None:
         since = writer.clock.now()
-        told = {each.id: _unsaid(each, self._start(each)) for each in self.samples}
+        told = {each.id: unsaid(each, self._start(each)) for each in self.samples}
         scenes: list[Scene] = []
         for each in self.samples:
             scene = self.contexts.own(each) if condition == OWN else self._taught(each)
@@ -455,7 +459,7 @@ class _Ranked:
     null_won: bool
 
 
-def _limited(samples: Sequence[SampleRow], limit: int | None) -> list[SampleRow]:
+def limited(samples: Sequence[SampleRow], limit: int | None) -> list[SampleRow]:
     """At most so many of each track, evenly spread."""
     if limit is None:
         return list(samples)

@@ -20,7 +20,7 @@ from streamsoccer.checkpoint import load_weights, read_checkpoint, save_pretrain
 from streamsoccer.clip import FPS, Clip
 from streamsoccer.clock import MatchTime
 from streamsoccer.config import to_mapping
-from streamsoccer.domain import CLIP_SECONDS, SampleRow, Split, Track
+from streamsoccer.domain import CLIP_SECONDS, Placeholder, SampleRow, Split, Track
 from streamsoccer.errors import DataError, UsageError
 from streamsoccer.heads import TRACKS
 from streamsoccer.language import Language, Prompt
@@ -164,15 +164,20 @@ class VideoTask:
         frames = resize(np.stack([frame for _, frame in chosen]), size.width, size.height)
         return Reel(pixels=frames, times=tuple(at - begin for at, _ in chosen))
 
-    def asked(self, samples: Sequence[SampleRow], chance: np.random.Generator | None = None) -> VideoBatch:
-        """Windows, prompts and targets of these samples; `chance` varies the match context, as training does."""
+    def asked(
+        self, samples: Sequence[SampleRow], chance: np.random.Generator | None = None, *, state: bool = True
+    ) -> VideoBatch:
+        """Windows, prompts and targets of these samples; `chance` varies the match context, as training does.
+
+        Without `state` nobody knows the score.
+        """
         prompts = []
         for sample in samples:
             dropped, unsure = (chance.random(), chance.random()) if chance is not None else (1.0, 1.0)
             known = MatchContext(
                 at=sample.cutoff,
-                tally=None if dropped < self.stage.context_dropout else sample.state,
-                sure=unsure >= self.stage.context_unsure,
+                tally=sample.state if state and dropped >= self.stage.context_dropout else None,
+                sure=state and unsure >= self.stage.context_unsure,
             )
             prompts.append(self.prompter.commentary(sample.track, known)[0])
         return VideoBatch(
@@ -216,15 +221,15 @@ class VideoTask:
             found["token_f1"] = float(np.mean(shared))
         return found
 
-    def texts(self, samples: Sequence[SampleRow]) -> list[str]:
-        """What the model says of these samples' windows; before any training, Direct Qwen3-VL."""
+    def said(self, sample: SampleRow, *, state: bool = True) -> tuple[str, tuple[Placeholder, ...]]:
+        """What the model says of a sample's window; before any training, Direct Qwen3-VL."""
+        asked = self.asked([sample], state=state)
         most = self.recipe.model.prompt.generated_tokens
-        found = []
-        for sample in samples:
-            asked = self.asked([sample])
-            said = self.native.say(self.language, asked.prompts[0], asked.reels[0], most)
-            found.append(self.prompter.unsided(self.prompter.text(said))[0])
-        return found
+        ids = self.native.say(self.language, asked.prompts[0], asked.reels[0], most)
+        return self.prompter.unsided(self.prompter.text(ids))
+
+    def texts(self, samples: Sequence[SampleRow]) -> list[str]:
+        return [self.said(each)[0] for each in samples]
 
     def describe(self) -> Mapping[str, Any]:
         return {
