@@ -17,7 +17,7 @@ from tests.tiny_training import lay, loop, recipe, write_tokens
 from streamsoccer.checkpoint import load_weights, read_checkpoint, read_provenance, save_pretrained
 from streamsoccer.cli import main
 from streamsoccer.clock import MatchTime
-from streamsoccer.commentary import Scope
+from streamsoccer.commentary import MemoryGate, Scope
 from streamsoccer.config import to_mapping
 from streamsoccer.data.pipeline import build
 from streamsoccer.domain import Split, Track
@@ -280,6 +280,22 @@ def test_hard_negatives_and_references_are_those_of_the_manifest(runs: Runs, sai
     for each in lines(said, f"{TAUGHT}.records-ranked"):
         assert [name for name, _ in each.records] == list(ranked[each.id].ranked[:3])
         assert set(ranked[each.id].ranked) == set(corpus.samples[each.id].candidates)
+
+
+def test_a_learned_gate_opens_what_the_route_head_asks_for(runs: Runs, tmp_path: Path) -> None:
+    stage = replace(runs.recipe.stage3, memory_gate=MemoryGate.LEARNED)
+    run = untrained(runs.records, tmp_path / "run", stage)
+    for asked in Track:
+        mine = CommentaryReplay(runs.data, runs.memory, runs.own, run, limit=3)
+        last: Any = mine.loaded.model.context.route[-1]
+        with torch.no_grad():  # a head that says the same of everything
+            last.weight.zero_()
+            last.bias.copy_(torch.tensor([5.0 if each is asked else 0.0 for each in Track]))
+        mine.write(tmp_path / asked.value)
+        for condition in (OWN, TAUGHT):
+            later = [each for each in lines(tmp_path / asked.value, condition) if each.track != Track.CURRENT]
+            assert any(len(each.events) > 1 for each in later) == (asked is not Track.CURRENT)
+            assert any(each.records for each in later) == (asked is Track.HISTORICAL)
 
 
 def test_a_narrow_scope_has_no_records_to_change(runs: Runs, tmp_path: Path) -> None:
