@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("av")
 
 from results import record
@@ -492,3 +493,25 @@ def test_a_folder_that_becomes_read_only_costs_no_line(
     codes = [code for _, code, _ in notes(out)]
     assert "output" in codes and "mended" in codes[codes.index("output") :]
     assert outputs_of(out) == outputs_of(whole) and stands(out / JOURNAL) == stands(whole / JOURNAL)
+
+
+def test_a_match_keeps_to_its_number_of_threads(
+    film: Path, talkative: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums are rounded otherwise on another number: a match that is resumed elsewhere must come out the same."""
+    import torch
+
+    before = torch.get_num_threads()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    given = command(film, talkative, tmp_path / "out", "--from", "2 - 01:20")
+    with monkeypatch.context() as there:
+        there.setattr(torch, "set_num_threads", lambda count: None)
+        run(given)
+    with JournalReader(tmp_path / "out" / JOURNAL) as reader:
+        assert reader.header.options["threads"] == 3, "one core is the decoder's"
+    set_to: list[int] = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: before)
+    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
+    run([*given, "--resume"])
+    run(["replay", str(tmp_path / "out" / JOURNAL), "--model", str(talkative)])
+    assert set_to == [3, before, 3, before]

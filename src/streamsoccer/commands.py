@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -115,8 +116,9 @@ def run_match(request: RunRequest) -> None:
 
     notices: deque[tuple[str, str]] = deque()
     source = opened(begin)
+    threads = _threads_of(path if request.resume else None)
     mind = open_mind(request.model, request.device)
-    header = _header(request, mind, name, source, sheet)
+    header = _header(request, mind, name, source, sheet, threads)
     stream = MatchStream(mind, name, sheet=sheet, feed=feed, clock=WallClock(), real=real)
     notices.extend(_of_model(mind))
     first = None if request.resume else started(source)  # nothing is made for a source that gives nothing
@@ -124,7 +126,7 @@ def run_match(request: RunRequest) -> None:
     terminal: JsonTerminal | Terminal = JsonTerminal(Layout.of(header)) if request.as_json else Terminal(real=real)
     match = LiveMatch.open(stream, path, header, begin=begin, resume=request.resume, hold=real and not live)
     match.watcher, match.notices = terminal, notices
-    with match, terminal:
+    with match, terminal, _on_threads(threads):
         try:
             items: Iterable[Clip | Gap] = opened(match.begin) if first is None else first
             match.run(items, open_sinks(out, formats, header), live=live)
@@ -142,7 +144,33 @@ def started(items: Iterable[Clip | Gap]) -> Iterator[Clip | Gap]:
     return stream if first is None else chain([first], stream)
 
 
-def _header(request: RunRequest, mind: Mind, name: str, source: Source, sheet: MatchSheet) -> Header:
+def _threads_of(journal: Path | None) -> int:
+    """How many threads a match is computed on: one core is the decoder's. What is computed depends on the number in its
+    last bits, so a match that goes on, or is replayed, keeps to that of its journal."""
+    import torch
+
+    from streamsoccer.journal_reader import JournalReader
+
+    before = 0
+    if journal is not None:
+        with JournalReader(journal) as reader:
+            before = int(reader.header.options.get("threads", 0))
+    return before or max(1, torch.get_num_threads() - 1)
+
+
+@contextmanager
+def _on_threads(count: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _header(request: RunRequest, mind: Mind, name: str, source: Source, sheet: MatchSheet, threads: int) -> Header:
     from streamsoccer.config import to_mapping
     from streamsoccer.journal_rows import Header
     from streamsoccer.sheet import sheet_state
@@ -160,6 +188,7 @@ def _header(request: RunRequest, mind: Mind, name: str, source: Source, sheet: M
             "half_starts": request.half_starts,
             "feed": "" if request.feed is None else request.feed.name,
             "device": mind.device.type,
+            "threads": threads,
             "runtime": to_mapping(mind.config),
         },
         sheet=sheet_state(sheet),
@@ -196,4 +225,5 @@ def replay_match(path: Path, model: Path | None, device: str, *, as_json: bool) 
                 where=path,
                 remedy="name the folder of that model with --model",
             )
-        return show_replay(replay(reader, mind), as_json=as_json)
+        with _on_threads(_threads_of(path)):
+            return show_replay(replay(reader, mind), as_json=as_json)
