@@ -123,7 +123,7 @@ def run_fixed(folder: Path, model: Path | None = None, *, rounds: int = 6) -> di
     from streamsoccer.sources import open_source
     from streamsoccer.stream import MatchStream
 
-    torch.set_num_threads(CORES)
+    torch.set_num_threads(CORES - 1)  # as the command does: one core is the decoder's
     mind = open_mind(model, "cpu")
     stream = MatchStream(mind, "fixed")
     (film, *_) = sorted(games_of(folder)[0].glob("1_*.mkv")) or sorted(games_of(folder)[0].glob("1_*.mp4"))
