@@ -260,3 +260,21 @@ def test_a_match_with_a_feed_goes_on_after_a_pause_as_if_there_had_been_none(
             else:
                 match.end()
     assert stands(path) == stands(whole) and last_step(path) == last_step(whole)
+
+
+def test_a_live_source_that_is_taken_up_again_goes_on_behind_a_gap(mind: Mind, tmp_path: Path) -> None:
+    """It starts where it is now, with times of its own: the match's time goes on, and nothing spans the gap."""
+    path = tmp_path / "m.journal"
+    for first in (True, False):
+        with LiveMatch.open(MatchStream(mind, "m", real=True), path, header(mind), resume=not first) as match:
+            if first:
+                for item in clips(11):
+                    match.take(item)
+            else:
+                match.run(clips(9, seed=3), live=True)
+    with JournalReader(path) as reader:
+        steps, notes, closures = list(reader.steps()), list(reader.notes()), list(reader.closures())
+    assert [each.step for each in steps] == list(range(1, len(steps) + 1))
+    (gap,) = [each for each in notes if each.kind is NoteKind.GAP]
+    assert (gap.code, gap.start, gap.end) == ("reconnected", 44, 44) and steps[-1].end == 44 + 36
+    assert not any(each.start < gap.start < each.end for each in closures)

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("torch")
 pytest.importorskip("av")
 
 from results import record
@@ -143,6 +142,23 @@ def test_from_here_is_a_match_that_begins_there(film: Path, talkative: Path, who
         steps = list(reader.steps())
     assert (steps[0].half, steps[0].start) == (2, 8.0) and 95 < steps[-1].end <= 96
     assert counts(tmp_path / "out")["clips"] == 22
+
+
+def test_a_sheet_and_a_feed_are_part_of_the_match(film: Path, talkative: Path, tmp_path: Path) -> None:
+    sheet, feed, out = tmp_path / "sheet.yaml", tmp_path / "feed.jsonl", tmp_path / "out"
+    sheet.write_text("home: Alder Town\naway: Brook Rovers\n")
+    feed.write_text('{"at": "2 - 01:22", "kind": "goal", "side": "Brook Rovers", "available": "2 - 01:26"}\n')
+    given = command(film, talkative, out, "--from", "2 - 01:10", "--match", str(sheet))
+    run([*given, "--feed", str(feed)])
+    with JournalReader(out / JOURNAL) as reader:
+        facts = {each.end: each.facts for each in reader.steps() if each.half == 2}
+        assert reader.header.sheet == {"home": "Alder Town", "away": "Brook Rovers"}
+    score = {at: (each["tally"][0]["goals"], each["tally"][1]["goals"]) for at, each in facts.items()}
+    assert all(each["sure"] for each in facts.values())
+    assert {at: goals for at, goals in score.items() if at <= 84} == {at: (0, 0) for at in score if at <= 84}
+    assert {goals for at, goals in score.items() if at >= 88} == {(0, 1)}
+    with pytest.raises(UsageError, match="was begun with feed"):
+        run([*given, "--resume"])
 
 
 # --- causal ----------------------------------------------------------------------------------------------------------
