@@ -128,7 +128,8 @@ def run_match(request: RunRequest) -> None:
     match.watcher, match.notices = terminal, notices
     with match, terminal, _on_threads(threads):
         try:
-            items: Iterable[Clip | Gap] = opened(match.begin) if first is None else first
+            # a live source has no place to start from: it goes on where it is now, after a gap
+            items: Iterable[Clip | Gap] = opened(None if live else match.begin) if first is None else first
             match.run(items, open_sinks(out, formats, header), live=live)
         except KeyboardInterrupt:
             terminal.notice("interrupted", "go on with the same command and --resume")
