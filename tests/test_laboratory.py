@@ -341,6 +341,10 @@ def test_a_course_that_is_not_whole_says_what_is_missing(course: tuple[Path, Pat
     for claim, track, seeds in (("full > local", "recent", "12"), ("recurrent > event_pool", "record", "23")):
         assert set(orders[claim, track, TAUGHT]["differences"]["tok_f1"]["seeds"]) == set(seeds)
     assert "Missing: s2/frontend.json" in laboratory_tables(found)
+    for seed in (1, 3):
+        (part / f"s{seed}" / "frontend.json").unlink()
+    found = laboratory_figures(part, league, replace(FEW, replicates=20), through=part / "through")
+    assert set(found["front_end"]) == {"files"} and "### Front end" not in laboratory_tables(found)
     with pytest.raises(DataError, match="no lines of any run"):
         Laboratory(tmp_path, league, FEW)
 

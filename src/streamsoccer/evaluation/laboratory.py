@@ -226,7 +226,7 @@ class Ordering:
     condition: str
     differences: Mapping[str, Figure]
     anchors: int
-    expected: bool = True  # a comparison of the issue; else told for its own sake
+    expected: bool = True  # one that the model is to show; else told for its own sake
 
     @property
     def holds(self) -> list[str]:

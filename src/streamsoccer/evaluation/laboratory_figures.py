@@ -35,7 +35,7 @@ _TRANSITIONS = ("transition_f1_exact", "transition_f1_within_one")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """One 'it must show' of issue 6: a figure and what it is to reach."""
+    """A figure and what it was to reach."""
 
     name: str
     target: float
@@ -60,7 +60,7 @@ def laboratory_figures(
     through: Path | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Everything that issue 6 asks a course for; `through` has the reports of through_files.py on the shipped model."""
+    """Everything that a course tells of its model; `through` has the shipped model's reports of through_files.py."""
     asked = asked or Asked()
     lab = Laboratory(out, league, asked, progress)
     missing: list[str] = []

@@ -87,7 +87,7 @@ def _targets(targets: Sequence[Row]) -> Iterator[str]:
 
 
 def _front(front: Row) -> Iterator[str]:
-    if not front:
+    if "figures" not in front:
         return
     yield f"### Front end: {front['matches']} matches, {front['clips']} clips\n"
     ceiling, files, probe = front["ceiling"], front.get("files", {}), front.get("linear_probe", {})
