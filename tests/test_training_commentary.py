@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.results import record
 from tests.tiny_training import WIDTH, Ground, loop, recipe
 from torch import Tensor
 
@@ -31,10 +32,12 @@ from streamsoccer.training.contexts import Scene
 from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.loop import Trainer, last_checkpoint
 from streamsoccer.training.losses import ranking
-from streamsoccer.training.memory import MemoryObjective
+from streamsoccer.training.memory import MemoryObjective, cache_memory, look, train_memory
 from streamsoccer.training.memory_cache import OWN, MemoryCache
 from streamsoccer.training.narrator import open_narrator
 from streamsoccer.training.recipe import Curriculum, Path3, Recipe, Representation
+from streamsoccer.training.records import train_records
+from streamsoccer.training.visual import VisualTokens
 
 PATHS = (Path3.CACHE, Path3.JOINT)
 
@@ -250,6 +253,48 @@ def test_stage_1_learns_from_the_commentary_and_from_what_retains_it(
     heads = [each.grad for each in (*encoder.transition.parameters(), *encoder.event_heads.parameters())]
     moved = any(each is not None and bool(each.abs().max() > 0) for each in heads)
     assert moved == (weight == "retain_weight")
+
+
+@pytest.mark.acceptance
+def test_what_is_retained_stays_and_what_is_not_fades(trained: Ground, corpus: Corpus, tmp_path: Path) -> None:
+    """60 steps at a rate that is far too high for an encoder, with L_retain and without, on matches held out."""
+    base, measured = recipe(trained), ("transition_f1_exact", "event_type_macro_f1", "clip_action_map")
+    base = replace(
+        base,
+        stage1=replace(base.stage1, loop=loop(80, batch=4), rate=4e-3),
+        stage2=replace(base.stage2, loop=loop(20, batch=4)),
+    )
+    data, tokens = trained.data, trained.tokens
+    train_memory(base, data, tokens, tmp_path / "run1")
+    cache_memory(base, data, tokens, tmp_path / "run1", tmp_path / "memory")
+    train_records(base, data, tmp_path / "memory", tmp_path / "run1", tmp_path / "run2")
+    halves = corpus.of(Split.VALIDATION)
+    visual = VisualTokens(TokenCache(tokens), halves)
+    figures: dict[str, Any] = {}
+    for weight in (0.0, 0.2):
+        taught = Curriculum(begin=1000)
+        stage = replace(base.stage3, path=Path3.JOINT, retain_weight=weight, encoder_rate=2e-3, curriculum=taught)
+        mine = replace(base, stage3=replace(stage, loop=loop(60, batch=3), validation_texts=0))
+        made = CommentaryTask(mine, corpus, tmp_path / "run2", tmp_path / f"{weight}", tokens=TokenCache(tokens))
+        seen = []
+        for _ in range(2):
+            made.model.eval()
+            with torch.no_grad():
+                seen.append(look(made.model.encoder, visual, halves))
+            if len(seen) == 1:
+                Trainer(made, made.stage.loop, tmp_path / f"{weight}").run()
+        log = [json.loads(line) for line in (tmp_path / f"{weight}" / "metrics.jsonl").read_text().splitlines()]
+        figures[f"weight {weight}"] = {
+            **{f"{name}_{when}": round(each[name], 4) for when, each in zip(("before", "after"), seen, strict=True)
+               for name in measured},
+            "gen_first": log[0]["gen"],
+            "gen_last": log[59]["gen"],
+        }  # fmt: skip
+    record("retain", figures, "pytest -m acceptance tests/test_training_commentary.py -k retained_stays")
+    free, held = figures["weight 0.0"], figures["weight 0.2"]
+    assert held["transition_f1_exact_after"] > 0.95 > free["transition_f1_exact_after"]
+    assert all(held[f"{name}_after"] > free[f"{name}_after"] for name in measured)
+    assert held["gen_last"] < 0.75 * held["gen_first"]
 
 
 # --- losses of the context heads -------------------------------------------------------------------------------------
