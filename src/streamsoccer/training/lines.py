@@ -126,7 +126,9 @@ class Lines:
         self.lines = [each for each in lines if self._length(each) <= longest]
         self.dropped = len(lines) - len(self.lines)
         if not self.lines:
-            raise DataError(f"every line of text is longer than {longest} tokens", remedy="raise words_length")
+            raise DataError(
+                f"every line of text is longer than {longest} tokens", remedy="raise text_length in its recipe"
+            )
 
     @staticmethod
     def _length(line: Line) -> int:
