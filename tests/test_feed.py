@@ -148,6 +148,17 @@ def test_what_the_feed_tells_otherwise_is_found(goal: FeedLine) -> None:
     assert wrong("[TEAM] scored earlier and lead 1-0.", Side.HOME, goal, track=Track.RECENT, since=460) == []
 
 
+def test_a_feed_that_has_told_nothing_yet_is_whole_as_well(goal: FeedLine) -> None:
+    for text in (
+        "[TEAM] scored a goal earlier.",
+        "That has been a yellow card for [TEAM].",
+        "Another goal for [TEAM].",
+    ):
+        assert wrong(text, Side.HOME, track=Track.HISTORICAL), text
+    assert not wrong("[TEAM] scored a goal earlier.", Side.HOME, goal, track=Track.HISTORICAL)
+    assert not wrong("[TEAM] won a corner earlier.", Side.HOME, track=Track.HISTORICAL)
+
+
 def test_a_goal_long_ago_does_not_make_another_true(goal: FeedLine) -> None:
     assert wrong("Goal! [PLAYER] ([TEAM]) scores.", Side.HOME, goal, since=635), "its event began after the goal"
 

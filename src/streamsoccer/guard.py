@@ -66,7 +66,7 @@ def contradictions(
         at=(at.half, at.seconds),
     )
     found = claims(text, placeholders=placeholders)
-    return [each for each in found if _settled(each) and check(each, truth) is Finding.CONTRADICTS]
+    return [each for each in found if _settled(each) and _against(each, truth)]
 
 
 def _facts(actions: Sequence[Action]) -> tuple[Fact, ...]:
@@ -78,6 +78,13 @@ def _facts(actions: Sequence[Action]) -> tuple[Fact, ...]:
         if each.label is Label.SECOND_YELLOW_CARD
     ]
     return tuple(sorted([*facts_of(ordered), *red], key=lambda each: (each.half, each.second)))
+
+
+def _against(claim: Claim, truth: Truth) -> bool:
+    """Whether it is not so. A feed is whole from the start: where it has told nothing yet, nothing came before."""
+    if not truth.past and (claim.kind is Kind.EARLIER or (claim.kind is Kind.ACTION and claim.past)):
+        return True
+    return check(claim, truth) is Finding.CONTRADICTS
 
 
 def _settled(claim: Claim) -> bool:
