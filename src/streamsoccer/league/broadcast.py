@@ -166,7 +166,7 @@ class Broadcast:
 
     def frame(self, half: int, seconds: float, *, overlays: bool = True) -> Rgb:
         """The picture on screen `seconds` into a half's video, uint8 RGB [height, width, 3]."""
-        picture: Rgb = self._frames(half, (seconds,), overlays)[0]
+        picture: Rgb = self.frames(half, (seconds,), overlays=overlays)[0]
         return picture
 
     def clips(self, half: int, *, overlays: bool = True) -> Iterator[Clip]:
@@ -177,10 +177,10 @@ class Broadcast:
             end = min(start + CLIP_SECONDS, seconds)
             samples = tuple(each for each in range(FRAMES_PER_CLIP) if start + each / FPS < end)
             times = tuple(start + each / FPS for each in samples)
-            frames = self._frames(half, times, overlays)
+            frames = self.frames(half, times, overlays=overlays)
             yield Clip(half=half, index=index, start=start, end=end, frames=frames, samples=samples, times=times)
 
-    def _frames(self, half: int, times: Sequence[float], overlays: bool) -> Rgb:
+    def frames(self, half: int, times: Sequence[float], *, overlays: bool = True) -> Rgb:
         """Pictures [T, height, width, 3] of one half; what there is to see in them is worked out together."""
         on_air = self.halves[half]
         # the last finished step is the newest that may be seen, and is reached just when the next one finishes

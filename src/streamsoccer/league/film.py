@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["encode", "write_film"]
 
 KEY_SECONDS = 2
+BLOCK = 10  # pictures that are drawn together, which is quicker
 QUALITY = 25  # x264's constant rate factor: as hard as web video of this size is usually compressed
 
 
@@ -39,7 +41,9 @@ def write_film(
     broadcast = Broadcast(match.fixture, [match.halves[half - 1]], size)
     whole = match.halves[half - 1].seconds
     count = int(round(min(whole, whole if seconds is None else seconds) * fps, 6))
-    return encode(path, (broadcast.frame(half, number / fps) for number in range(count)), size=size, fps=fps)
+    blocks = (range(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
+    pictures = (broadcast.frames(half, [number / fps for number in block]) for block in blocks)
+    return encode(path, itertools.chain.from_iterable(pictures), size=size, fps=fps)
 
 
 def encode(path: Path, frames: Iterator[NDArray[np.uint8]], *, size: tuple[int, int], fps: int) -> int:
