@@ -414,7 +414,7 @@ def test_a_learned_gate_opens_the_context_that_the_route_head_asks_for(
     with torch.no_grad():
         same = rule.objective.losses(batch, rule.objective.read(batch))
     changed = [float(each) > 1e-4 for each in (same - loss).abs()]
-    assert changed[0] is False and changed[2] is (asked is not Track.HISTORICAL)
+    assert changed == [False, asked is Track.CURRENT, asked is not Track.HISTORICAL]
 
 
 def test_a_match_has_the_scope_and_the_gate_of_its_weights(trained: Ground, tmp_path: Path) -> None:
