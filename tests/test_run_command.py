@@ -30,6 +30,7 @@ from streamsoccer.journal_rows import ClosedBy, NoteKind
 from streamsoccer.runtime import RuntimeConfig
 from streamsoccer.testing.model import tiny_model
 from streamsoccer.testing.video import make_video
+from warm import Warm
 
 JOURNAL = "match.journal"
 
@@ -211,23 +212,6 @@ def test_twenty_other_futures_of_a_film(film: Path, talkative: Path, whole: Path
 # --- killed ----------------------------------------------------------------------------------------------------------
 
 
-def started(arguments: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "streamsoccer.cli", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        **how,
-    )
-
-
-def ended(child: subprocess.Popen[bytes]) -> str:
-    """What it told on standard error, whole."""
-    with child:
-        assert child.stderr is not None
-        return child.stderr.read().decode()
-
-
 def children(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(each) for each in path.read_text().split()] if path.exists() else []
@@ -247,34 +231,29 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.01)
 
 
-def run_killed(arguments: Sequence[str], out: Path, whole: Path, kills: int, chance: random.Random) -> list[int]:
+def run_killed(warm: Warm, arguments: Sequence[str], out: Path, whole: Path, kills: int, seed: int) -> list[int]:
     """Kill a match `kills` times and let it end; the steps at which it was killed. Each time, the journal is whole and
     holds the beginning of the uninterrupted match."""
-    journal, there = out / JOURNAL, stands(whole / JOURNAL)
-    total = steps_of(whole / JOURNAL)
-    points = sorted(chance.randrange(total) for _ in range(kills))
+    journal, there, chance = out / JOURNAL, stands(whole / JOURNAL), random.Random(seed)
+    total, errors = steps_of(whole / JOURNAL), out.with_suffix(".errors")
     killed: list[int] = []
-    for point in points:
-        given = [*arguments, "--resume"] if journal.exists() else list(arguments)
-        child = started(given)
-        while steps_of(journal) < point and child.poll() is None:
-            time.sleep(0.002)
-        time.sleep(chance.uniform(0, 0.02) if point else chance.uniform(0, 4))  # at 0: while it starts
-        helpers = children(child.pid)
-        child.send_signal(signal.SIGKILL)
-        told = ended(child)
-        assert child.returncode == -signal.SIGKILL, told
+    for point in sorted(chance.randrange(total) for _ in range(kills)):
+        pid = warm.start([*arguments, "--resume"] if journal.exists() else arguments, errors)
+        while steps_of(journal) < point and running(pid):
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.02) if point else chance.uniform(0, 1))  # at 0: while it starts
+        helpers = children(pid)
+        os.kill(pid, signal.SIGKILL)
+        assert warm.wait() == -signal.SIGKILL, errors.read_text()
         wait_until(lambda going=helpers: not any(map(running, going)))  # the decoder does not outlive its match
         killed.append(steps_of(journal))
         if journal.exists():
             with JournalReader(journal) as reader:
                 steps = [each.step for each in reader.steps()]
             assert steps == list(range(1, len(steps) + 1))
-            before = [row for row in there if row[1] <= len(steps)]
-            assert stands(journal) == before
-    child = started([*arguments, "--resume"] if journal.exists() else arguments)
-    told = ended(child)
-    assert child.returncode == 0, told
+            assert stands(journal) == [row for row in there if row[1] <= len(steps)]
+    warm.start([*arguments, "--resume"] if journal.exists() else arguments, errors)
+    assert warm.wait() == 0, errors.read_text()
     assert stands(journal) == there
     assert outputs_of(out) == outputs_of(whole)
     return killed
@@ -284,25 +263,26 @@ def test_a_killed_run_goes_on_and_says_what_it_would_have(
     film: Path, talkative: Path, whole: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    killed = run_killed(command(film, talkative, out), out, whole, 2, random.Random(3))
-    assert len(killed) == 2 and max(killed) > 0
+    with Warm() as warm:
+        killed = run_killed(warm, command(film, talkative, out), out, whole, 4, seed=3)
+    assert len(killed) == 4 and max(killed) > 0
 
 
 @pytest.mark.acceptance
 def test_a_hundred_kills_of_runs(film: Path, talkative: Path, whole: Path, tmp_path: Path) -> None:
-    chance, begun = random.Random(11), time.monotonic()
-    killed: list[int] = []
-    for match in range(10):
-        out = tmp_path / f"{match}"
-        killed += run_killed(command(film, talkative, out), out, whole, 10, chance)
+    begun, killed = time.monotonic(), list[int]()
+    with Warm() as warm:
+        for match in range(20):
+            out = tmp_path / f"{match}"
+            killed += run_killed(warm, command(film, talkative, out), out, whole, 5, seed=match)
     figures = {
         "kills": len(killed),
-        "matches_killed_10_times_each": 10,
+        "matches_killed_5_times_each": 20,
         "steps_of_a_match": steps_of(whole / JOURNAL),
         "killed_after_step": sorted(killed),
         "journals_whole_after_a_kill": len(killed),
         "rows_lost_or_double": 0,
-        "matches_with_rows_and_outputs_of_an_uninterrupted_run": 10,
+        "matches_with_rows_and_outputs_of_an_uninterrupted_run": 20,
         "minutes": round((time.monotonic() - begun) / 60, 1),
     }
     record("runtime_kills", figures, "pytest -m acceptance tests/test_run_command.py -k kills")
