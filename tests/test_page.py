@@ -257,6 +257,9 @@ def test_every_reason_has_words(page: Page) -> None:
     for reason in Reason:
         words = page.run("return gateWords(...arguments)", reason.value, details.get(reason, "60 s of 120 s"), 0.12)
         assert words and "_" not in words and "NaN" not in words, reason
+    for score, shown in (("0.0012", "0.00"), ("-0.114", "−0.12"), ("0.119", "0.11")):  # below what is asked for
+        words = page.run("return gateWords('low_score', arguments[0], 0.12)", f"{score} of 0.12")
+        assert words == f"no record fits well enough: {shown}, and 0.12 is asked for"
 
 
 def test_the_keyboard_goes_from_line_to_line_and_event_to_event(page: Page) -> None:

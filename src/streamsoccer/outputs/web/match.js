@@ -265,7 +265,7 @@ function gateWords(reason, detail, threshold) {
     case "no_candidate":
       return detail === "none eligible" ? "no record is old enough to recall" : "records were not ranked";
     case "low_score":
-      return `no record fits well enough: ${parseFloat(have).toFixed(2).replace("-", "−")}, and ${need} is asked for`;
+      return `no record fits well enough: ${(Math.floor(parseFloat(have) * 100) / 100).toFixed(2).replace("-", "−")}, and ${need} is asked for`;
     case "speaking":
       return `a sentence was said ${seconds(have)} ago`;
     default:
