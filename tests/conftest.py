@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from streamsoccer.mind import Mind
 
+# One thread unless told otherwise: models of tests are tiny, and on a busy machine two threads wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
