@@ -312,6 +312,37 @@ def test_those_who_leave_are_counted_out(tmp_path: Path) -> None:
         wait(lambda: viewers.now == 0)
 
 
+def test_the_journal_stays_open_until_the_last_look_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is cancelled while a thread reads waits for it: SQLite closed beneath a reader ends the process."""
+    order: list[str] = []
+    begun, since, close = threading.Event(), JournalReader.since, JournalReader.close
+
+    def slow(reader: JournalReader, *where: int) -> Any:
+        begun.set()
+        time.sleep(0.2)
+        order.append("read")
+        return since(reader, *where)
+
+    def closed(reader: JournalReader) -> None:
+        order.append("closed")
+        close(reader)
+
+    monkeypatch.setattr(JournalReader, "since", slow)
+    monkeypatch.setattr(JournalReader, "close", closed)
+
+    async def cancelled() -> None:
+        following = asyncio.create_task(Follower(path, lambda reader: {}, 0.01).run())
+        await asyncio.to_thread(begun.wait)
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
+
+    path = written(tmp_path / "match.journal", seconds=20)
+    order.clear()
+    asyncio.run(cancelled())
+    assert order == ["read", "closed"]
+
+
 def test_a_generator_is_closed_whatever_the_sending_does(tmp_path: Path) -> None:
     """Without a network: a send that never ends, one that fails, and one who leaves in the middle."""
     path = written(tmp_path / "match.journal", seconds=20)

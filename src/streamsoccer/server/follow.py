@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,7 @@ class Follower:
         self._stopped = False
         self._journal: _Journal | None = None
         self._news = asyncio.Condition()
+        self._looking = threading.Lock()
 
     async def run(self) -> None:
         """Look for what is new, until cancelled."""
@@ -73,8 +75,10 @@ class Follower:
                 else:
                     await asyncio.sleep(self.pause)
         finally:
-            if self._journal is not None:
-                self._journal.reader.close()
+            # A look that is under way goes on in its thread: closed beneath it, SQLite would end the process.
+            with self._looking:
+                if self._journal is not None:
+                    self._journal.reader.close()
 
     async def stop(self) -> None:
         """Nobody is told anything more: what every viewer listens to ends."""
@@ -84,6 +88,10 @@ class Follower:
 
     def look(self) -> bool:
         """Read on, at most one batch; true where anything was new."""
+        with self._looking:
+            return self._look()
+
+    def _look(self) -> bool:
         before = self.problem
         try:
             journal = self._open()
