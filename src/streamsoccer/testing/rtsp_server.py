@@ -55,11 +55,11 @@ class Player:
 
 
 def read_units(path: Path) -> list[bytes]:
-    data, units = path.read_bytes(), []
-    while data:
-        (size,) = struct.unpack_from("<I", data)
-        units.append(data[4 : 4 + size])
-        data = data[4 + size :]
+    data, units, place = path.read_bytes(), list[bytes](), 0
+    while place < len(data):
+        (size,) = struct.unpack_from("<I", data, place)
+        place += 4 + size
+        units.append(data[place - size : place])
     return units
 
 
