@@ -31,7 +31,7 @@ from streamsoccer.runtime import read_runtime, write_runtime
 from streamsoccer.sources.tokens import TokenCache
 from streamsoccer.training.corpus import Corpus
 
-__all__ = ["best_run", "parameters", "ship"]
+__all__ = ["best_run", "features", "parameters", "seal", "ship"]
 
 SUMS = "SHA256SUMS"
 _BACKBONE = "../backbone"
@@ -77,12 +77,19 @@ def ship(runs: Sequence[Path], data: Path, tokens: Path, out: Path, *, halves: i
     )
     write_runtime(folder, read_runtime(checkpoint.folder))
     write_familiarity(folder, measure(_films(Corpus(data), TokenCache(tokens), halves)))
+    size = seal(out)
     count = parameters(out)
-    sums = {path.relative_to(out).as_posix(): path for path in sorted(out.rglob("*")) if path.is_file()}
-    told = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n" for name, path in sums.items()]
-    size = sum(path.stat().st_size for path in sums.values())
-    (out / SUMS).write_text("".join(told), encoding="utf-8")
     return {"run": run.as_posix(), "validation_loss": loss, "parameters": count, "bytes": size}
+
+
+def seal(model: Path) -> int:
+    """Write the checksums of all that is there now, but for the card; says how many bytes that is."""
+    files = [path for path in sorted(model.rglob("*")) if path.is_file() and path.name != SUMS and path.suffix != ".md"]
+    told = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(model).as_posix()}\n" for path in files
+    ]
+    (model / SUMS).write_text("".join(told), encoding="utf-8")
+    return sum(path.stat().st_size for path in files)
 
 
 def parameters(model: Path) -> int:
@@ -94,16 +101,21 @@ def parameters(model: Path) -> int:
 
 
 def _films(corpus: Corpus, cache: TokenCache, most: int) -> Iterator[NDArray[np.floating]]:
-    """Features of the clips of some training halves, evenly chosen: each [n, d_v]."""
+    """Features of the clips of some training halves, evenly chosen."""
     halves = corpus.of(Split.TRAIN)
     for half in halves[:: max(1, len(halves) // most)]:
-        rows = []
-        for first in range(0, half.clips, _MANY):
-            visual, mask = cache.tokens(half.match, half.half, first, min(_MANY, half.clips - first))
-            real = mask.any(dim=1)
-            share = mask[real].double()
-            rows.append((torch.einsum("tnd,tn->td", visual[real].double(), share) / share.sum(1, keepdim=True)).numpy())
-        yield np.concatenate(rows)
+        yield features(cache, half.match, half.half, half.clips)
+
+
+def features(cache: TokenCache, match: str, half: int, clips: int) -> NDArray[np.floating]:
+    """f_t of the clips of a half that were seen [n, d_v]."""
+    rows = []
+    for first in range(0, clips, _MANY):
+        visual, mask = cache.tokens(match, half, first, min(_MANY, clips - first))
+        seen = mask.any(dim=1)
+        share = mask[seen].double()
+        rows.append((torch.einsum("tnd,tn->td", visual[seen].double(), share) / share.sum(1, keepdim=True)).numpy())
+    return np.concatenate(rows)
 
 
 def _without_places(line: Mapping[str, Any]) -> dict[str, Any]:
