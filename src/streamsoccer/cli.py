@@ -346,7 +346,7 @@ def data_audit(
 
 @evaluate_app.command("text")
 def _evaluate_text(
-    file: Annotated[Path, typer.Argument(help="Predictions beside references: .jsonl, .json, .csv.")],
+    file: Annotated[Path, typer.Argument(help="Predictions beside references: .jsonl, .json, .csv, .tsv.")],
     prediction: Annotated[str | None, typer.Option(metavar="COLUMN", help="The predictions; found if usual.")] = None,
     reference: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="The references, text or list; may be repeated.")
