@@ -102,6 +102,12 @@ def test_a_replay_finds_what_is_not_as_it_was(
 # --- why -------------------------------------------------------------------------------------------------------------
 
 
+def test_the_time_that_a_line_was_printed_with_leads_to_it(whole: Path) -> None:
+    for line in lines(whole):
+        printed = f"{line.cutoff.half} - {int(line.cutoff.seconds) // 60:02d}:{int(line.cutoff.seconds) % 60:02d}"
+        assert told(whole, printed).startswith(f"{line.cutoff}  {line.track.value}  {line.status.value}")
+
+
 def test_why_a_line_was_said_and_from_what(whole: Path) -> None:
     for line in lines(whole):
         text = told(whole, line.id.rpartition("#")[2])
@@ -127,7 +133,8 @@ def test_why_there_was_silence(whole: Path) -> None:
     for each in silent:
         if (each.half, each.end) in spoken:
             continue
-        text = told(whole, f"{each.half} - {int(each.start) // 60:02d}:{int(each.start) % 60:02d}")
+        second = int(each.start) + 1  # in the midst of the clip: where it starts, the one before was decided on
+        text = told(whole, f"{each.half} - {second // 60:02d}:{second % 60:02d}")
         assert "silence" in text.splitlines()[0]
         found = re.search(r"silent because\s+current\s+(\w+)", text)
         assert found, text

@@ -133,8 +133,12 @@ class _Journal:
         yield from self._around(progress.cutoff)
 
     def _step(self, at: MatchTime) -> int:
-        """The step that took in this moment: its decision is of the clip's end."""
+        """The step that took in this moment, or whose line was printed with this time: a decision is of its clip's end,
+        which is where the next clip starts."""
         best = None
+        for step, line in self.lines.values():
+            if line.cutoff == at or (line.cutoff.half, float(int(line.cutoff.seconds))) == (at.half, at.seconds):
+                return step
         for step, rows in sorted(self.rows.items()):
             for each in rows:
                 if isinstance(each.row, Progress) and each.row.half == at.half and each.row.start <= at.seconds:
