@@ -253,7 +253,7 @@ def told(path: Path) -> dict[str, Any]:
 def table(folder: Path) -> dict[str, Any]:
     """All that is there."""
     matches = []
-    for out in sorted((folder / "runs").iterdir()):
+    for out in sorted(path.parent for path in (folder / "runs").glob("*/cost.json")):  # those that came to their end
         cost = json.loads((out / "cost.json").read_text())
         row = {"match": out.name, **told(out / "told.jsonl"), **figures_of(out / "match.journal")}
         row["rtf_with_start_and_decoding"] = round(cost["wall_seconds"] / 60 / row["minutes"], 4)
