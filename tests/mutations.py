@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -248,8 +249,10 @@ def _other_match(rows: Rows, pick: Pick, file: str) -> Named:
 
 @fault
 def clip_under_another_match(rows: Rows, pick: Pick) -> Named:
-    row = pick(rows["clips"])
-    row["match"] = pick(sorted({each["match"] for each in rows["clips"]} - {row["match"]}))
+    matches = {each["match"] for each in rows["clips"]}
+    held = Counter((each["half"], each["index"]) for each in rows["clips"])  # a half may be longer than another's
+    row = pick([each for each in rows["clips"] if held[each["half"], each["index"]] == len(matches)])
+    row["match"] = pick(sorted(matches - {row["match"]}))
     return Check.DUPLICATE_ID, clip_name(row)
 
 
