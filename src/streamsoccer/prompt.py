@@ -254,14 +254,17 @@ class Prompter:
         return max(0, len(self._target_ids(text, placeholders)) + 1 - self._limit(caption))
 
     def text(self, generated: Sequence[int] | str) -> str:
-        """What was generated, up to the end of the turn, in one line and without the template's own tokens."""
+        """What was generated, up to the end of the turn, in one line and without the template's own tokens.
+
+        Bytes that make no character are left out: a model may say half of one.
+        """
         if isinstance(generated, str):
             words = generated
         else:
             ids = [int(each) for each in generated]
             if self.end_of_turn in ids:
                 ids = ids[: ids.index(self.end_of_turn)]
-            words = str(self._tokenizer.decode(ids, skip_special_tokens=True))
+            words = str(self._tokenizer.decode(ids, skip_special_tokens=True)).replace("\ufffd", "")
         return " ".join(_MARKUP.sub("", words.split(_END)[0]).split())
 
     def unsided(self, text: str) -> tuple[str, tuple[Placeholder, ...]]:
