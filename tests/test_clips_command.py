@@ -167,7 +167,8 @@ def test_an_interrupt_from_the_keyboard_ends_it_without_a_traceback(film: Path, 
     long = tmp_path / "long.mkv"
     grey = np.full((288, 512, 3), 99, dtype=np.uint8)
     make_video(long, seconds=600, fps=2, width=512, height=288, draw=lambda n: grey)
-    with command(long) as process:
+    # A shell that starts tests in the background makes them deaf to interrupts; this command is to hear them.
+    with command(long, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.readline()
