@@ -294,9 +294,7 @@ def test_the_whole_half_is_a_slider(page: Page) -> None:
         whole.dispatchEvent(new PointerEvent('pointerdown', {...at, clientX: box.left + box.width / 2}));
         """
     )
-    page.until(
-        "return Math.abs(view.seconds - 140) < 1.5 && Number(whole.ariaValueNow) === Math.round(view.seconds)"
-    )
+    page.until("return Math.abs(view.seconds - 140) < 1.5 && Number(whole.ariaValueNow) === Math.round(view.seconds)")
     assert page.run("return whole.ariaValueText") == "First half, 02:20"
 
 
