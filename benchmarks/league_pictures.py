@@ -139,7 +139,7 @@ def main() -> None:
         ("contact_sheet", contact_sheet(match, broadcast)),
         ("goal_strip", goal_strip(match, broadcast)),
     ):
-        Image.fromarray(pixels).save(given.out / f"league_{name}.png", optimize=True)
+        Image.fromarray(pixels).save(given.out / f"league_{name}.jpg", quality=82, optimize=True)
     label_rows(given.seed, given.matches).save(given.out / "league_labels.jpg", quality=82, optimize=True)
 
 
