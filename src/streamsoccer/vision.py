@@ -27,7 +27,7 @@ from torch import Tensor
 from streamsoccer.backbone import Backbone
 from streamsoccer.errors import UsageError
 
-__all__ = ["PATCH", "VisionConfig", "VisionEncoder", "patchify", "resize"]
+__all__ = ["PATCH", "VisionConfig", "VisionEncoder", "by_blocks", "patchify", "resize", "tower_layer", "turn"]
 
 PATCH, MERGE, PAIR = 16, 2, 2  # pixels a patch side, patches a token side, frames a grid: the same in every Qwen3-VL
 STEP = PATCH * MERGE
@@ -96,7 +96,6 @@ class VisionEncoder:
         The tower's own layers, all grids in one call each.
         """
         tower = self.tower
-        grids, count, _ = patches.shape
         places, cos, sin = self._places(self.config.height // PATCH, self.config.width // PATCH)
         kernel = tower.patch_embed.proj
         # A convolution whose stride is its kernel is a matrix product, and a far quicker one in bfloat16.
@@ -104,15 +103,7 @@ class VisionEncoder:
         taken = list(tower.deepstack_visual_indexes) if deep else []
         features: list[Tensor] = []
         for index, block in enumerate(tower.blocks):
-            attention = block.attn
-            query, key, value = (
-                attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1).permute(2, 0, 3, 1, 4)
-            )
-            mixed = F.scaled_dot_product_attention(
-                _turn(query, cos, sin), _turn(key, cos, sin), value, scale=attention.scaling
-            )
-            hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
-            hidden = hidden + block.mlp(block.norm2(hidden))
+            hidden = tower_layer(block, hidden, cos, sin)
             if index in taken:
                 features.append(tower.deepstack_merger_list[taken.index(index)](hidden.flatten(0, 1)))
         return tower.merger(hidden.flatten(0, 1)), features
@@ -128,9 +119,9 @@ class VisionEncoder:
             table = tower.pos_embed.weight.float().view(1, side, side, -1).permute(0, 3, 1, 2)
             # The published rule: corner to corner, linear between the learned places.
             learned = F.interpolate(table, size=(high, wide), mode="bilinear", align_corners=True)[0]
-            learned = _by_blocks(learned.permute(1, 2, 0))
-            rows = _by_blocks(torch.arange(high, device=device)[:, None, None].expand(high, wide, 1))
-            columns = _by_blocks(torch.arange(wide, device=device)[None, :, None].expand(high, wide, 1))
+            learned = by_blocks(learned.permute(1, 2, 0))
+            rows = by_blocks(torch.arange(high, device=device)[:, None, None].expand(high, wide, 1))
+            columns = by_blocks(torch.arange(wide, device=device)[None, :, None].expand(high, wide, 1))
             rate = tower.rotary_pos_emb.inv_freq.to(device=device, dtype=torch.float32)
             angles = torch.cat([rows * rate, columns * rate], dim=-1).repeat(1, 2)
             return learned.to(self.backbone.dtype), angles.cos(), angles.sin()
@@ -158,14 +149,27 @@ def patchify(pixels: Tensor, dtype: torch.dtype) -> Tensor:
     return ((cut.float() - 127.5) / 127.5).to(dtype)
 
 
-def _by_blocks(cells: Tensor) -> Tensor:
+def by_blocks(cells: Tensor) -> Tensor:
     """[h, w, D] to [h * w, D], the four cells that merge into one token side by side."""
     high, wide, width = cells.shape
     blocks = cells.reshape(high // MERGE, MERGE, wide // MERGE, MERGE, width)
     return blocks.transpose(1, 2).reshape(high * wide, width)
 
 
-def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def tower_layer(block: Any, hidden: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """A layer of the tower on grids [G, P, D]: transformers' own modules, all grids in one call."""
+    grids, count, _ = hidden.shape
+    attention = block.attn
+    mixed = attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1)
+    query, key, value = mixed.permute(2, 0, 3, 1, 4)
+    query, key = turn(query, cos, sin), turn(key, cos, sin)
+    mixed = F.scaled_dot_product_attention(query, key, value, scale=attention.scaling)
+    hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
+    out: Tensor = hidden + block.mlp(block.norm2(hidden))
+    return out
+
+
+def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotary positions, in float32 as the tower has them: x [G, heads, P, head]."""
     left, right = x.float().chunk(2, dim=-1)
     return (x.float() * cos + torch.cat([-right, left], dim=-1) * sin).to(x.dtype)

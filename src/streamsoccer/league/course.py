@@ -294,7 +294,7 @@ def _growth(course: Course, out: Path, count: int) -> list[Job]:
                 *("train", "memory", *data, "--tokens", str(out / "tokens")),
                 *("--out", str(here / "memory"), "--recipe", stages),
             ),
-            needs=(f"{name}-data", "model"),
+            needs=(f"{name}-data",),
             legs=True,
         ),
     ]

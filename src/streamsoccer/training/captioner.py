@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from streamsoccer.backbone import Backbone
 from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP
 from streamsoccer.errors import UsageError
-from streamsoccer.vision import MERGE, PAIR, PATCH
+from streamsoccer.vision import MERGE, PAIR, PATCH, by_blocks, tower_layer, turn
 
 __all__ = ["BackboneShape", "Captioner", "Layout", "initialise", "layout"]
 
@@ -146,18 +146,18 @@ class Captioner(nn.Module):
         self.model = model
         self.tower: Any = model.model.visual
         self.text: Any = model.model.language_model
-        self._fused: tuple[Callable[..., Tensor], Callable[..., Tensor]] = (_block, _layer)
+        self._fused: tuple[Callable[..., Tensor], Callable[..., Tensor]] = (tower_layer, _layer)
 
     def compile_parts(self) -> None:
         """Fuse what lies between the matrix products: for a GPU, where a step would else wait for memory.
 
         What needs no gradients stays as it is: a look now and then is not worth the time that compiling takes.
         """
-        self._fused = (torch.compile(_block, dynamic=False), torch.compile(_layer, dynamic=False))
+        self._fused = (torch.compile(tower_layer, dynamic=False), torch.compile(_layer, dynamic=False))
 
     @property
     def _parts(self) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-        return self._fused if torch.is_grad_enabled() else (_block, _layer)
+        return self._fused if torch.is_grad_enabled() else (tower_layer, _layer)
 
     # --- pictures -----------------------------------------------------------------------------------------------------
 
@@ -174,12 +174,12 @@ class Captioner(nn.Module):
         side = int(self.tower.pos_embed.num_embeddings**0.5)
         table = self.tower.pos_embed.weight.float().view(1, side, side, -1).permute(0, 3, 1, 2)
         learned = F.interpolate(table, size=(high, wide), mode="bilinear", align_corners=True)[0]
-        return _by_blocks(learned.permute(1, 2, 0))
+        return by_blocks(learned.permute(1, 2, 0))
 
     def _turns(self, high: int, wide: int) -> tuple[Tensor, Tensor]:
         rate = self.tower.rotary_pos_emb.inv_freq.float()
-        rows = _by_blocks(torch.arange(high, device=rate.device)[:, None, None].expand(high, wide, 1))
-        columns = _by_blocks(torch.arange(wide, device=rate.device)[None, :, None].expand(high, wide, 1))
+        rows = by_blocks(torch.arange(high, device=rate.device)[:, None, None].expand(high, wide, 1))
+        columns = by_blocks(torch.arange(wide, device=rate.device)[None, :, None].expand(high, wide, 1))
         angles = torch.cat([rows * rate, columns * rate], dim=-1).repeat(1, 2)
         return angles.cos(), angles.sin()
 
@@ -269,19 +269,6 @@ class Captioner(nn.Module):
         return [row[: row.index(end)] if end in row else row for row in rows]
 
 
-def _block(block: Any, hidden: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """A layer of the tower on grids [G, P, D]."""
-    grids, count, _ = hidden.shape
-    attention = block.attn
-    mixed = attention.qkv(block.norm1(hidden)).view(grids, count, 3, attention.num_heads, -1)
-    query, key, value = mixed.permute(2, 0, 3, 1, 4)
-    query, key = _turn(query, cos, sin), _turn(key, cos, sin)
-    mixed = F.scaled_dot_product_attention(query, key, value, scale=attention.scaling)
-    hidden = hidden + attention.proj(mixed.transpose(1, 2).reshape(grids, count, -1))
-    out: Tensor = hidden + block.mlp(block.norm2(hidden))
-    return out
-
-
 def _layer(layer: Any, hidden: Tensor, cos: Tensor, sin: Tensor, groups: int) -> Tensor:
     """A layer of the language model on rows [B, L, D]; `groups` heads share a key."""
     rows, count, _ = hidden.shape
@@ -291,7 +278,7 @@ def _layer(layer: Any, hidden: Tensor, cos: Tensor, sin: Tensor, groups: int) ->
         each(normed).view(rows, count, -1, attention.head_dim).transpose(1, 2)
         for each in (attention.q_proj, attention.k_proj, attention.v_proj)
     )
-    query, key = _turn(attention.q_norm(query), cos, sin), _turn(attention.k_norm(key), cos, sin)
+    query, key = turn(attention.q_norm(query), cos, sin), turn(attention.k_norm(key), cos, sin)
     key, value = (each.repeat_interleave(groups, dim=1) for each in (key, value))
     mixed = F.scaled_dot_product_attention(query, key, value.to(query.dtype), is_causal=True)
     hidden = hidden + attention.o_proj(mixed.transpose(1, 2).reshape(rows, count, -1))
@@ -314,18 +301,6 @@ def _patches(pixels: Tensor) -> Tensor:
     )
     cut = cut.permute(0, 3, 6, 4, 7, 2, 1, 5, 8).reshape(batch * frames // PAIR, high * wide, -1)
     return (cut - 127.5) / 127.5
-
-
-def _by_blocks(cells: Tensor) -> Tensor:
-    """[h, w, D] to [h * w, D], the four cells that merge into one token side by side."""
-    high, wide, width = cells.shape
-    return cells.reshape(high // MERGE, MERGE, wide // MERGE, MERGE, width).transpose(1, 2).reshape(high * wide, width)
-
-
-def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary positions, x [B, heads, L, d]; computed in float32."""
-    left, right = x.float().chunk(2, dim=-1)
-    return (x.float() * cos + torch.cat([-right, left], dim=-1) * sin).to(x.dtype)
 
 
 def _onward(positions: Tensor, count: int) -> Tensor:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -21,6 +20,7 @@ from torch import Tensor, nn
 
 from streamsoccer.clock import Clock, WallClock
 from streamsoccer.errors import TrainingError, UsageError
+from streamsoccer.training.foundation import quick_turns
 from streamsoccer.training.recipe import LoopConfig, Precision
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ __all__ = ["Batch", "Group", "Outcome", "Task", "Trainer", "last_checkpoint"]
 # What may differ in a run that is resumed. A learning rate that decays to the end is another one where the end is.
 _FREE = {"steps", "save_every", "validate_every", "keep", "prefetch", "tensorboard"}
 _CHECK_EVERY = 10
-_TURN = 0.0005  # seconds that a thread may keep the others waiting: reading ahead must not hold up the GPU's launches
 
 
 class Batch(Protocol):
@@ -134,8 +133,7 @@ class Trainer:
         end = min(self.loop.steps, until if until is not None else self.loop.steps)
         found: dict[str, float] = {}
         pending: list[tuple[int, tuple[str, ...], dict[str, Tensor], Tensor]] = []
-        if torch.cuda.is_available():
-            sys.setswitchinterval(_TURN)
+        quick_turns()
         begun, first = self.clock.now(), self.step
         with self._batches(end) as batches, self._bar(end) as show:
             stop = self.step >= end

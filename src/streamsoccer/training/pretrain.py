@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +33,7 @@ from streamsoccer.prompt import PromptConfig, Prompter
 from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, initialise, layout
 from streamsoccer.training.descent import Descent
 from streamsoccer.training.film import RUN, CaptionedHalf, FrameStore, Library, captioned_halves, read_run
+from streamsoccer.training.foundation import quick_turns
 from streamsoccer.training.lines import Lines, read_lines, texts
 from streamsoccer.training.loop import Outcome
 from streamsoccer.training.pictures import PicturesConfig, disturb
@@ -45,7 +45,6 @@ SHARD = "14MB"  # of the shipped weights; what comes back from a lent machine, a
 _STATE = "state"
 _PROGRESS = "progress.json"
 _TELL_EVERY = 20
-_TURN = 0.0005  # seconds that a thread may keep the others waiting: reading ahead must not hold up the GPU's launches
 _BACKBONE = "backbone"
 
 
@@ -258,7 +257,7 @@ class _Run:
         store = FrameStore(recipe.store, recipe.width, recipe.height, longest, self.device)
         found: dict[str, float] = {}
         sums: list[dict[str, Tensor]] = []
-        sys.setswitchinterval(_TURN)
+        quick_turns()
         with library:
             if self.device.type == "cuda" and recipe.compile:
                 self._warm()

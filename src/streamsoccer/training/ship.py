@@ -3,7 +3,7 @@
     OUT/backbone/            config, tokenizer and weights, in shards
     OUT/pretrained_model/    the trained parts in bfloat16, LoRA, runtime.json, where all of it is from, and
                              familiarity.json: what clips of the training matches look like
-    OUT/SHA256SUMS           of every file, as sha256sum reads it
+    OUT/SHA256SUMS           of every file but a card, as sha256sum reads it
 
 What is told to be the model is what is loaded again from there.
 """
@@ -53,18 +53,22 @@ def best_run(runs: Sequence[Path]) -> tuple[Path, float]:
 
 
 def ship(runs: Sequence[Path], data: Path, tokens: Path, out: Path, *, halves: int = 48) -> dict[str, Any]:
-    """Write OUT anew from the best of these runs; says which it was, and how large all of it is."""
+    """Write OUT anew from the best of these runs; says which it was, and how large all of it is.
+
+    It is made beside its place, so that whatever ends this leaves what stood there; a card that stood there stays.
+    """
     run, loss = best_run(runs)
     checkpoint = read_checkpoint(run)
     checkpoint.require(parts=PARTS)
     if out.exists() and not (out / SUMS).is_file() and any(out.iterdir()):
         raise UsageError("is not empty, and no model that was shipped", where=out, remedy="name an empty folder")
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    shutil.copytree(checkpoint.backbone_path, out / "backbone")
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    shutil.copytree(checkpoint.backbone_path, part / "backbone")
     model = StreamSoccer(checkpoint.model, checkpoint.widths)
     lora = load_weights(checkpoint, model, PARTS)
-    folder = out / "pretrained_model"
+    folder = part / "pretrained_model"
     save(
         folder,
         model,
@@ -77,8 +81,11 @@ def ship(runs: Sequence[Path], data: Path, tokens: Path, out: Path, *, halves: i
     )
     write_runtime(folder, read_runtime(checkpoint.folder))
     write_familiarity(folder, measure(_films(Corpus(data), TokenCache(tokens), halves)))
-    size = seal(out)
-    count = parameters(out)
+    size, count = seal(part), parameters(part)
+    for card in out.glob("*.md"):
+        shutil.copy2(card, part)
+    shutil.rmtree(out, ignore_errors=True)
+    part.rename(out)
     return {"run": run.as_posix(), "validation_loss": loss, "parameters": count, "bytes": size}
 
 
