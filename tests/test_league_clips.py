@@ -1,10 +1,12 @@
 """A league of clips: packs where films would be, all else the same, whoever makes it and in however many runs."""
 
 import hashlib
+import itertools
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from streamsoccer.league.crew import Crew
 from streamsoccer.league.make import Plan, make
 from streamsoccer.league.match import Match
 from streamsoccer.league.names import WorldName
+from streamsoccer.league.whereabouts import WHO
+from streamsoccer.league.world import fixture
 from streamsoccer.sources import open_source
 from streamsoccer.sources.pack import Pack
 
@@ -48,7 +52,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_packs_and_captions_stand_beside_the_labels(league: Path) -> None:
+def test_packs_captions_and_boxes_stand_beside_the_labels(league: Path) -> None:
     games, problems = soccernet.discover(league)
     assert len(games) == 2
     assert not problems
@@ -56,6 +60,7 @@ def test_packs_and_captions_stand_beside_the_labels(league: Path) -> None:
         assert {each.name for each in files.folder.iterdir()} == {
             "Labels-v2.json", "Labels-caption.json", "video.ini", "1_truth.jsonl", "2_truth.jsonl",
             "1_108p.clips", "2_108p.clips", "1_clip-captions.jsonl", "2_clip-captions.jsonl",
+            "1_clip-boxes.npz", "2_clip-boxes.npz",
         }  # fmt: skip
         game = soccernet.read_game(files)
         for half, seconds in game.durations.items():
@@ -65,6 +70,27 @@ def test_packs_and_captions_stand_beside_the_labels(league: Path) -> None:
             captions = (files.folder / f"{half}_clip-captions.jsonl").read_text(encoding="utf-8").splitlines()
             rows = [json.loads(line) for line in captions]
             assert [row["index"] for row in rows] == [row.index for row in pack.rows] == list(range(len(pack)))
+
+
+def test_boxes_are_in_the_picture_of_frames_that_are_there(league: Path) -> None:
+    for files in soccernet.discover(league)[0]:
+        for half in (1, 2):
+            rows = Pack(files.folder / f"{half}_108p.clips").rows
+            there = {(row.index, sample) for row in rows for sample in row.samples}
+            with np.load(files.folder / f"{half}_clip-boxes.npz") as found:
+                frames, boxes = found["frames"], found["boxes"]
+            assert frames.shape[1:] == (2,)
+            assert boxes.shape[1:] == (8,)
+            assert frames.dtype == boxes.dtype == np.int16
+            marked = list(map(tuple, frames.tolist()))
+            assert marked == sorted(set(marked))
+            assert set(map(tuple, boxes[:, :2].tolist())) <= set(marked) <= there
+            assert len(marked) > 0.8 * len(there)
+            assert set(boxes[:, 2].tolist()) == set(range(len(WHO)))
+            assert set(boxes[:, 3].tolist()) == {0, 1}
+            assert boxes[:, 4:].min() >= 0
+            assert boxes[:, 4:].max() <= 1000
+            assert (boxes[:, 4:6] < boxes[:, 6:]).all()
 
 
 def test_the_clips_are_those_of_the_simulation(league: Path) -> None:
@@ -88,7 +114,8 @@ def test_runs_and_workers_change_no_byte(league: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"clips": False, "clip_captions": False}, {"clip_captions": False}, {"size": (256, 144)}]
+    "other",
+    [{"clips": False, "clip_captions": False}, {"clip_captions": False}, {"size": (256, 144)}, {"restyled": True}],
 )
 def test_another_league_is_not_overwritten(league: Path, other: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="another league"):
@@ -105,6 +132,63 @@ def test_what_cannot_be_made_is_refused_before_anything_is_written(wrong: dict[s
     assert not (tmp_path / "out").exists()
     plan(world=WorldName.VALIDATION).check()
     plan(world=WorldName.TEST, clip_captions=False).check()
+
+
+@pytest.fixture(scope="module")
+def restyled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("restyled") / "out"
+    assert make(out, plan(1, restyled=True)).made == 1
+    return out
+
+
+def test_the_same_clubs_restyled_wear_other_kits_each_time_on_another_ground() -> None:
+    again = 40 * 39  # matches in a season
+    plain, later = (fixture(WorldName.TRAIN, 11, index) for index in (3, 3 + again))
+    assert (plain.home, plain.away, plain.home_kit) == (later.home, later.away, later.home_kit)
+    one, two = (fixture(WorldName.TRAIN, 11, index, restyled=True) for index in (3, 3 + again))
+    for a, b in itertools.combinations((plain, one, two), 2):
+        assert (a.home.name, a.home.squad, a.stadium.name) == (b.home.name, b.home.squad, b.stadium.name)
+        assert (a.away.name, a.away.squad) == (b.away.name, b.away.squad)
+        assert a.home_kit != b.home_kit
+        assert a.away_kit != b.away_kit
+        assert a.stadium != b.stadium
+    assert one == fixture(WorldName.TRAIN, 11, 3, restyled=True)
+    assert replace(one, home=plain.home, away=plain.away, home_kit=plain.home_kit, away_kit=plain.away_kit,
+                   stadium=plain.stadium) == plain  # fmt: skip
+
+
+def test_restyled_nothing_changes_but_the_pictures_and_the_colours_told_of_them(league: Path, restyled: Path) -> None:
+    plain, other = contents(league), contents(restyled)
+    differ = {Path(name).name for name, content in other.items() if plain[name] != content}
+    assert differ <= {
+        "league.json",
+        *(f"{half}_{name}" for half in (1, 2) for name in ("108p.clips", "clip-captions.jsonl")),
+    }
+    assert {"league.json", "1_108p.clips", "2_108p.clips"} <= differ
+    assert len(other) == 1 + 11
+
+
+def test_restyled_whatever_the_run_no_byte_changes(restyled: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert make(out, plan(1, restyled=True), workers=2).made == 1
+    assert contents(out) == contents(restyled)
+
+
+def test_a_restyled_league_is_not_mixed_with_another(restyled: Path) -> None:
+    with pytest.raises(UsageError, match="another league"):
+        make(restyled, plan(1))
+    assert make(restyled, plan(1, restyled=True)).skipped == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"labels_only": True, "clips": False, "clip_captions": False}, {"world": WorldName.TEST, "clip_captions": False}],
+)
+def test_only_pictures_to_train_on_are_restyled(wrong: dict[str, Any], tmp_path: Path) -> None:
+    plan(**wrong).check()
+    with pytest.raises(UsageError, match="training eyes"):
+        make(tmp_path / "out", plan(restyled=True, **wrong))
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_interrupted_run_leaves_only_whole_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +245,11 @@ def test_the_command_runs_where_there_is_no_video_library(tmp_path: Path) -> Non
     assert len(list(out.glob("*/*/*/*.clips"))) == 2
 
 
-def test_the_command_refuses_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("wrong", ["--clips", "--restyled"])
+def test_the_command_refuses_what_does_not_go_together(
+    wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as refused:
-        cli.main(["league", "make", str(tmp_path), "--matches", "1", "--seed", "1", "--labels-only", "--clips"])
+        cli.main(["league", "make", str(tmp_path), "--matches", "1", "--seed", "1", "--labels-only", wrong])
     assert refused.value.code == 2
     assert "try:" in capsys.readouterr().err

@@ -422,7 +422,11 @@ def league_make(
     labels_only: Annotated[bool, typer.Option("--labels-only", help="No video.")] = False,
     clips: Annotated[bool, typer.Option("--clips", help="Packs of clips in place of videos, for training.")] = False,
     clip_captions: Annotated[
-        bool, typer.Option("--clip-captions", help="With --clips: what is to be seen in each clip, in words.")
+        bool,
+        typer.Option("--clip-captions", help="With --clips: what is to be seen in each clip, in words and in boxes."),
+    ] = False,
+    restyled: Annotated[
+        bool, typer.Option("--restyled", help="Every match in clothes and on a ground of its own: for training eyes.")
     ] = False,
     quality: Annotated[int, typer.Option(min=1, max=100, help="With --clips: of the JPEGs in a pack.")] = 88,
     workers: Annotated[int, typer.Option(help="Matches made at once; the files are the same.")] = 1,
@@ -441,6 +445,7 @@ def league_make(
         labels_only=labels_only,
         clips=clips,
         clip_captions=clip_captions,
+        restyled=restyled,
         clip_quality=quality,
     )
     made = make(out, plan, workers=workers, progress=sys.stderr.isatty())

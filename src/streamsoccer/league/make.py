@@ -42,7 +42,8 @@ class Plan:
     fps: int = 25
     labels_only: bool = False
     clips: bool = False  # packs of clips in place of films
-    clip_captions: bool = False  # and what is to be seen in each clip, in words
+    clip_captions: bool = False  # and what is to be seen in each clip, in words and in boxes
+    restyled: bool = False  # every match in clothes and on a ground of its own
     clip_quality: int = 88  # of the JPEGs in a pack
 
     def check(self) -> None:
@@ -57,6 +58,11 @@ class Plan:
             raise UsageError("captions of clips without clips", remedy="add --clips")
         if self.clip_captions and self.world is WorldName.TEST:
             raise UsageError("captions of clips are for training, and the test league for the test")
+        if self.restyled and (self.labels_only or self.world is WorldName.TEST):
+            raise UsageError(
+                "matches that look otherwise are for training eyes",
+                remedy="leave out --restyled where there are no pictures, or where the test world plays",
+            )
         Match(self.seed, world=self.world, minutes=self.minutes)
         if not 5 <= self.fps <= 60:
             raise UsageError(f"{self.fps} frames a second", remedy="--fps takes 5 to 60")
@@ -72,6 +78,8 @@ class Plan:
             pictures = {"size": list(self.size), "clips": self.clip_quality, "captions": self.clip_captions}
         elif self.labels_only:
             pictures = None
+        if pictures is not None and self.restyled:
+            pictures["restyled"] = True
         return {
             "version": VERSION,
             "world": self.world.value,
@@ -255,7 +263,7 @@ def _bar(total: int, progress: bool) -> Iterator[Any]:
 def _write_match(job: _Job) -> Match:
     """Play a match and write its files beside its place; its clips come later, half by half."""
     plan = job.plan
-    match = Match(plan.seed, world=plan.world, minutes=plan.minutes, index=job.index)
+    match = Match(plan.seed, world=plan.world, minutes=plan.minutes, index=job.index, restyled=plan.restyled)
     if job.part.exists():
         shutil.rmtree(job.part)
     job.part.mkdir()
@@ -276,12 +284,12 @@ def _write_match(job: _Job) -> Match:
 
 
 def _write_clips(task: _Half) -> None:
-    """The clips of a half straight from simulation and camera, and what is to be seen in them."""
+    """The clips of a half straight from simulation and camera, and what is to be seen in them, and where."""
     from streamsoccer.league.broadcast import Broadcast
     from streamsoccer.sources.pack import PackWriter
 
     plan, trace = task.job.plan, task.trace
-    played = fixture(plan.world, plan.seed, task.job.index)
+    played = fixture(plan.world, plan.seed, task.job.index, restyled=plan.restyled)
     broadcast = Broadcast(played, [trace], plan.size)
     path = task.job.part / _video_name(plan, trace.half)
     with PackWriter(path, half=trace.half, quality=plan.clip_quality) as pack:
@@ -289,9 +297,11 @@ def _write_clips(task: _Half) -> None:
             pack.add(clip)
     if plan.clip_captions:
         from streamsoccer.league.describe import write_descriptions
+        from streamsoccer.league.whereabouts import write_boxes
 
-        path = task.job.part / f"{trace.half}_clip-captions.jsonl"
-        write_descriptions(path, played, broadcast.halves[trace.half])
+        on_air = broadcast.halves[trace.half]
+        write_descriptions(task.job.part / f"{trace.half}_clip-captions.jsonl", played, on_air)
+        write_boxes(task.job.part / f"{trace.half}_clip-boxes.npz", on_air, plan.size)
 
 
 def _video_name(plan: Plan, half: int) -> str:

@@ -21,6 +21,7 @@ class Match:
     """One match, played when first asked for: the same seed gives the same match.
 
     `perturb_at` lets chance run otherwise from that moment on; nothing before it may change.
+    `restyled` gives both sides clothes and a ground that they have nowhere else; they play the same.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Match:
         minutes: float = 45,
         index: int = 0,
         perturb_at: MatchTime | None = None,
+        restyled: bool = False,
     ) -> None:
         if seed < 0 or index < 0:
             raise UsageError(f"seed {seed} and index {index} must not be negative")
@@ -39,7 +41,7 @@ class Match:
         if world not in list(WorldName):
             raise UsageError(f"there is no world {world!r}", remedy="use " + ", ".join(WorldName))
         self.seed, self.minutes, self.perturb_at = seed, minutes, perturb_at
-        self.fixture: Fixture = fixture(WorldName(world), seed, index)
+        self.fixture: Fixture = fixture(WorldName(world), seed, index, restyled=restyled)
 
     @cached_property
     def halves(self) -> tuple[Trace, Trace]:

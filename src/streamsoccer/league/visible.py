@@ -22,7 +22,7 @@ from streamsoccer.league.rig import FOURTH, FOURTH_PLACE
 from streamsoccer.league.scene import awarded
 from streamsoccer.league.truth import HZ, Deed, DeedKind, How, Outcome, Pose, Trace
 
-__all__ = ["Beat", "Board", "Part", "Place", "Sight", "State", "look"]
+__all__ = ["Beat", "Board", "Part", "Place", "Sight", "State", "covered", "look"]
 
 Place = tuple[float, float]
 _K = DeedKind
@@ -118,7 +118,7 @@ def look(on_air: HalfOnAir, index: int) -> Sight:
     trace, direction = on_air.trace, on_air.direction
     times = [index * CLIP_SECONDS + sample / FPS for sample in range(FRAMES_PER_CLIP)]
     moments = [max(0.0, min(round(at * HZ, 6), trace.steps) - 1.0) for at in times if at < trace.seconds]
-    clear = [each for each in moments if not _covered(on_air, each)]
+    clear = [each for each in moments if not covered(on_air, each)]
     runs: list[list[float]] = []
     for moment in clear:
         if runs and direction.shot(runs[-1][-1]) is direction.shot(moment):
@@ -146,7 +146,7 @@ def look(on_air: HalfOnAir, index: int) -> Sight:
     )
 
 
-def _covered(on_air: HalfOnAir, moment: float) -> bool:
+def covered(on_air: HalfOnAir, moment: float) -> bool:
     """Whether a wipe hides the picture; at its very ends it has not come in yet, or is nearly gone."""
     direction = on_air.direction
     for cut in (direction.shot(moment).start, direction.shot(moment + WIPE).start):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -301,8 +301,8 @@ def _schedule(name: WorldName, seed: int) -> tuple[tuple[int, int], ...]:
     return tuple(pairs[int(each)] for each in order)
 
 
-def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
-    """The match number `index` of the league with this seed."""
+def fixture(name: WorldName, seed: int, index: int = 0, *, restyled: bool = False) -> Fixture:
+    """The match number `index` of the league with this seed; `restyled` in clothes and on a ground of its own."""
     place = world(name)
     pairs = _schedule(name, seed)
     season, within = divmod(index, len(pairs))
@@ -317,6 +317,8 @@ def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
     rainy = light is not Light.SUN and rng.random() < 0.3
     angle = float(rng.uniform(0, 2 * np.pi))
     blow = float(rng.gamma(1.5, 1.2))
+    if restyled:
+        home, away = _restyled(home, away, stream(seed, "restyled", name.value, index))
     home_kit = home.kits[0]
     away_kit = max(away.kits, key=lambda kit: _contrast(kit, home_kit))
     return Fixture(
@@ -342,6 +344,22 @@ def fixture(name: WorldName, seed: int, index: int = 0) -> Fixture:
             sun=round(float(rng.uniform(0.3, 2.8)), 2),
         ),
     )
+
+
+def _restyled(home: Club, away: Club, rng: Generator) -> tuple[Club, Club]:
+    """Two clubs with kits, ground and letters on the scoreboard that they have for one match alone.
+
+    A world has as many kits as it has clubs twice over: eyes that learn from few of them know them by heart, and see
+    no others.
+    """
+
+    def dressed(club: Club) -> Club:
+        kit = _kit(rng)
+        code = "".join(chr(ord("A") + int(each)) for each in rng.integers(26, size=3))
+        kits, ground = (kit, _kit(rng, avoid=kit.shirt)), _ground(rng, club.ground.name, club.ground.town)
+        return replace(club, kits=kits, keeper_kit=_keeper_kit(rng), ground=ground, code=code)
+
+    return dressed(home), dressed(away)
 
 
 def _date(year: int, days: int) -> str:
@@ -444,23 +462,31 @@ def _club(words: Words, name: WorldName, rng: Generator, names: set[str], codes:
         squad=squad,
         coach=f"{first_name(words, rng)} {surname(words, rng)}",
         kits=(home_kit, _kit(rng, avoid=home_kit.shirt)),
-        keeper_kit=Kit(
-            shirt=((60, 220, 90), (250, 230, 60), (255, 120, 180), (150, 150, 160))[int(rng.integers(4))],
-            second=(30, 30, 30),
-            pattern=Pattern.PLAIN,
-            shorts=(30, 30, 30),
-            socks=(40, 40, 40),
-        ),
-        ground=Stadium(
-            name=words.grounds[int(rng.integers(len(words.grounds)))].format(stem),
-            town=place,
-            fill=round(float(rng.uniform(0.55, 0.99)), 2),
-            tiers=int(rng.integers(1, 4)),
-            seats=_COLOURS[int(rng.integers(len(_COLOURS)))],
-            grass=(int(rng.integers(40, 75)), int(rng.integers(105, 145)), int(rng.integers(35, 62))),
-            mowing=("stripes", "checks", "rings", "plain")[int(rng.choice(4, p=(0.55, 0.2, 0.1, 0.15)))],
-            boards=tuple(_COLOURS[int(each)] for each in rng.integers(len(_COLOURS), size=4)),
-        ),
+        keeper_kit=_keeper_kit(rng),
+        ground=_ground(rng, words.grounds[int(rng.integers(len(words.grounds)))].format(stem), place),
+    )
+
+
+def _keeper_kit(rng: Generator) -> Kit:
+    return Kit(
+        shirt=((60, 220, 90), (250, 230, 60), (255, 120, 180), (150, 150, 160))[int(rng.integers(4))],
+        second=(30, 30, 30),
+        pattern=Pattern.PLAIN,
+        shorts=(30, 30, 30),
+        socks=(40, 40, 40),
+    )
+
+
+def _ground(rng: Generator, name: str, place: str) -> Stadium:
+    return Stadium(
+        name=name,
+        town=place,
+        fill=round(float(rng.uniform(0.55, 0.99)), 2),
+        tiers=int(rng.integers(1, 4)),
+        seats=_COLOURS[int(rng.integers(len(_COLOURS)))],
+        grass=(int(rng.integers(40, 75)), int(rng.integers(105, 145)), int(rng.integers(35, 62))),
+        mowing=("stripes", "checks", "rings", "plain")[int(rng.choice(4, p=(0.55, 0.2, 0.1, 0.15)))],
+        boards=tuple(_COLOURS[int(each)] for each in rng.integers(len(_COLOURS), size=4)),
     )
 
 
