@@ -161,6 +161,7 @@ def test_captions_come_from_the_pictures_through_the_visual_tokens_alone(materia
     outcome = pretrain(recipe, material["clips"], material["clips"], material["text"], tmp_path)
     assert outcome.done
     assert outcome.validation["clip_loss"] < 0.1, "validation runs without DeepStack, on the clips themselves here"
+    assert min(outcome.validation["finds home"], outcome.validation["finds away"]) > 0.8
     shown = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     last = next(each["shown"] for each in reversed(shown) if "shown" in each)
     assert sum(each["said"] == each["true"] for each in last) >= 7, last
@@ -205,7 +206,7 @@ def test_a_leg_ends_in_time_and_the_next_goes_on_from_what_is_shipped(material, 
 
 def test_new_clips_are_found_while_it_runs(material, tmp_path: Path) -> None:
     write_painted(tmp_path / "grows", games=1, clips=8)
-    library = Library(root=tmp_path / "grows", encode=lambda text: (1,), seed=0, grows=True)
+    library = Library(roots=[tmp_path / "grows"], encode=lambda text: (1,), seed=0, grows=True)
     with library:
         assert len(library.take(2, wait=True)) == 2
         write_painted(tmp_path / "grows" / "more", games=2, clips=8)

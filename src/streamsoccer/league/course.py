@@ -1,6 +1,7 @@
 """The course of the league's own model: from seeds to weights, every stage a command of its own, in legs.
 
-    OUT/league/{words,train,validation,test}    matches; words: labels alone, for the language
+    OUT/league/{words,short,train,validation,test}  matches; words: labels alone, for the language; short: for the
+                                                backbone, which learns from many clothes and not from long stories
     OUT/matches, OUT/data                       the three worlds as one corpus, and its build
     OUT/backbone, OUT/tokens                    eyes and tongue from noise; what they see of every clip
     OUT/s1, OUT/s2, ...                         a seed's stages: memory, cache, records, own records, commentary
@@ -13,6 +14,7 @@ leaves a checkpoint, everything else goes on from the files it has written. The 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -39,10 +41,13 @@ class Matches:
     """How many matches each world plays."""
 
     words: int = 240
+    short: int = 0
+    short_minutes: float = 8
     train: int = 110
     validation: int = 10
     test: int = 40
     seed: int = 11
+    restyled: bool = False  # what is learnt from wears clothes that nobody else wears
     minutes: float = 45
     size: str = "384x224"
     quality: int = 75
@@ -110,18 +115,21 @@ def jobs_of(course: Course, out: Path) -> list[Job]:
 def _matches(course: Course, out: Path) -> list[Job]:
     plan, league = course.matches, out / "league"
 
-    def make(name: str, world: WorldName, count: int, *more: str, seed: int = 0) -> Job:
+    def make(name: str, world: WorldName, count: int, *more: str, seed: int = 0, minutes: float = plan.minutes) -> Job:
         command = ("league", "make", str(league / name), "--matches", str(count), "--seed", str(plan.seed + seed))
-        shape = ("--world", world.value, "--minutes", f"{plan.minutes:g}", "--workers", str(plan.workers))
+        shape = ("--world", world.value, "--minutes", f"{minutes:g}", "--workers", str(plan.workers))
         # Filming fills all processors, and lets go of one where training asks for it.
         return Job(name=f"league-{name}", command=(*command, *shape, *more), polite=10)
 
     clips = ("--clips", "--size", plan.size, "--quality", str(plan.quality))
     words = make("words", WorldName.TRAIN, plan.words, "--labels-only", seed=1)
-    train = make("train", WorldName.TRAIN, plan.train, *clips, "--clip-captions")
+    told = (*clips, "--clip-captions", *(("--restyled",) if plan.restyled else ()))
+    train = make("train", WorldName.TRAIN, plan.train, *told)
+    short = make("short", WorldName.TRAIN, plan.short, *told, seed=2, minutes=plan.short_minutes)
     watched = make("validation", WorldName.VALIDATION, plan.validation, *clips, "--clip-captions")
     test = make("test", WorldName.TEST, plan.test, *clips)
-    order = [words, _after(watched, "league-words"), _after(train, "league-validation"), _after(test, "league-train")]
+    order = [words, watched, *((short,) if plan.short else ()), train, test]
+    order = [order[0], *(_after(job, before.name) for before, job in itertools.pairwise(order))]
     join = Job(name="matches", call=lambda: _join(out), needs=tuple(each.name for each in order))
     build = Job(
         name="data",
@@ -141,6 +149,7 @@ def _backbone(course: Course, out: Path) -> list[Job]:
         command=(
             *("train", "backbone", "--recipe", str(_recipe(out, "backbone", course.backbone))),
             *("--clips", str(out / "league" / "train"), "--held-out", str(out / "league" / "validation")),
+            *(("--clips", str(out / "league" / "short")) if course.matches.short else ()),
             *("--text", str(out / "words"), "--out", str(out / "backbone")),
         ),
         needs=("words", "league-validation"),

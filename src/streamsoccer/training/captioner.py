@@ -221,8 +221,10 @@ class Captioner(nn.Module):
 
     def caption_hidden(self, pixels: Tensor, words: Tensor, prompt: Layout, *, deep: bool = False) -> Tensor:
         """What says each of the words [B, L] about the clips [B, K, T, 3, H, W], and after them what follows."""
-        rows = len(pixels)
-        visual, feature = self.see(pixels.flatten(0, 1), deep=deep)
+        return self._say(*self.see(pixels.flatten(0, 1), deep=deep), words, prompt)
+
+    def _say(self, visual: Tensor, feature: Tensor | None, words: Tensor, prompt: Layout) -> Tensor:
+        rows = len(words)
         visual = visual.reshape(rows, -1, visual.shape[-1])
         table = self.text.embed_tokens
         front = table(prompt.ids).to(visual.dtype).expand(rows, -1, -1)
@@ -235,11 +237,13 @@ class Captioner(nn.Module):
         return hidden[:, front.shape[1] - 1 :]
 
     def caption_loss(
-        self, pixels: Tensor, words: Tensor, prompt: Layout, *, deep: bool = False
+        self, visual: Tensor, feature: Tensor | None, words: Tensor, prompt: Layout
     ) -> tuple[Tensor, Tensor]:
-        """Words [B, L] end with their end of turn and then -100: cross-entropy by token, and how many were right."""
-        hidden = self.caption_hidden(pixels, words[:, :-1].clamp(min=0), prompt, deep=deep)
-        return self._loss(hidden, words)
+        """Words [B, L] end with their end of turn and then -100: cross-entropy by token, and how many were right.
+
+        V_t [B * K, N, D] and the DeepStack feature are what `see` gave.
+        """
+        return self._loss(self._say(visual, feature, words[:, :-1].clamp(min=0), prompt), words)
 
     def text_loss(self, ids: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Rows of text [B, L] and what each token should be followed by, -100 where nothing is asked."""

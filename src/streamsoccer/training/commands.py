@@ -41,7 +41,9 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def _backbone(
-    clips: Annotated[Path, typer.Option(metavar="FOLDER", help="Games with packs of clips and their captions.")],
+    clips: Annotated[
+        list[Path], typer.Option(metavar="FOLDER", help="Games with packs of clips, their captions, and boxes or none.")
+    ],
     held_out: Annotated[Path, typer.Option(metavar="FOLDER", help="The same of other matches, to watch.")],
     text: Annotated[Path, typer.Option(metavar="BUILD", help="A `data build`: the words to learn.")],
     recipe: Annotated[Path, typer.Option(metavar="FILE", help="Sizes, batches and steps.")],

@@ -2,6 +2,7 @@
 
     <game>/1_224p.clips                 a half's clips (sources/pack.py)
     <game>/1_clip-captions.jsonl        {"index": 0, "text": "..."}, one for each clip that has words
+    <game>/1_clip-boxes.npz             who is where in the picture (finding.py), if somebody has marked it
 
 Decoding a clip takes a processor as long as a GPU takes to learn from it several times, so frames are decoded once into
 a store beside the weights and drawn from it again and again, while threads read on and replace the oldest. Frames lie
@@ -26,21 +27,25 @@ from torch import Tensor
 from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.errors import DataError
 from streamsoccer.sources.pack import SUFFIX, Pack
+from streamsoccer.training.finding import MOST, Boxes
 
 __all__ = ["RUN", "CaptionedHalf", "FrameStore", "Library", "ReadRun", "captioned_halves", "read_run"]
 
 RUN = 4  # consecutive clips that stay together
 CAPTIONS = "{half}_clip-captions.jsonl"
+BOXES = "{half}_clip-boxes.npz"
+_UNMARKED = np.zeros((1, FRAMES_PER_CLIP, MOST, 6), dtype=np.int16) - np.int16(2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class CaptionedHalf:
-    """A half's pack and the caption of each place in it."""
+    """A half's pack, the caption of each place in it, and where everybody is."""
 
     pack: Pack
     captions: tuple[str, ...]
     runs: tuple[int, ...]  # places where a run of whole, captioned, consecutive clips begins
     skipped: int  # clips that are in no run
+    boxes: Boxes | None = None
 
     @classmethod
     def read(cls, path: Path) -> CaptionedHalf:
@@ -68,6 +73,7 @@ class CaptionedHalf:
             captions=tuple(captions.get(row.index, "") for row in pack.rows),
             runs=tuple(runs),
             skipped=len(pack.rows) - RUN * len(runs),
+            boxes=Boxes.read(marks) if (marks := path.parent / BOXES.format(half=pack.half)).is_file() else None,
         )
 
 
@@ -82,21 +88,23 @@ def captioned_halves(root: Path, known: Sequence[Path] = ()) -> list[CaptionedHa
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class ReadRun:
-    """A run of decoded clips [RUN, T, H, W, 3] with the tokens of their captions."""
+    """A run of decoded clips [RUN, T, H, W, 3], the tokens of their captions, and who is where [RUN, T, MOST, 6]."""
 
     frames: Tensor
     words: tuple[tuple[int, ...], ...]
+    boxes: NDArray[np.int16] | None = None
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
 class Library:
-    """The runs of all halves in an order that the seed gives, pass after pass, decoded ahead by threads.
+    """The runs of all halves under some folders in an order that the seed gives, pass after pass, decoded ahead by
+    threads.
 
-    With `grows`, the folder is looked at again now and then, and what is new is mixed into what is left of the pass;
+    With `grows`, the folders are looked at again now and then, and what is new is mixed into what is left of the pass;
     then the order depends on when a half appeared. Without, it is a function of the seed alone.
     """
 
-    root: Path
+    roots: Sequence[Path]
     encode: Callable[[str], tuple[int, ...]]
     seed: int
     workers: int = 2
@@ -124,8 +132,9 @@ class Library:
         return RUN * sum(len(each.runs) for each in self.halves)
 
     def look(self) -> int:
-        """Look at the folder; how many halves are new."""
-        more = captioned_halves(self.root, [each.pack.path for each in self.halves])
+        """Look at the folders; how many halves are new."""
+        known = [each.pack.path for each in self.halves]
+        more = [half for root in self.roots for half in captioned_halves(root, known)]
         runs = [(len(self.halves) + number, run) for number, half in enumerate(more) for run in half.runs]
         self.halves += more
         if runs and self.passes:
@@ -177,7 +186,11 @@ def read_run(
     frames[0] = first
     for place in range(1, RUN):
         frames[place] = torch.from_numpy(half.pack[run + place].frames)
-    return ReadRun(frames=frames, words=tuple(encode(half.captions[run + place]) for place in range(RUN)))
+    words = tuple(encode(half.captions[run + place]) for place in range(RUN))
+    boxes = None
+    if half.boxes is not None:
+        boxes = np.stack([half.boxes.of(half.pack.rows[run + place].index) for place in range(RUN)])
+    return ReadRun(frames=frames, words=words, boxes=boxes)
 
 
 class FrameStore:
@@ -188,6 +201,7 @@ class FrameStore:
         self.width, self.height, self.device = width, height, device
         shape = (self.runs * RUN, FRAMES_PER_CLIP, 3, height, width)
         self.frames = torch.empty(shape, dtype=torch.uint8, device=device)
+        self.boxes: NDArray[np.int16] = np.tile(_UNMARKED, (self.runs * RUN, 1, 1, 1))
         self.words: NDArray[np.int64] = np.full((self.runs * RUN, words), -100, dtype=np.int64)
         self.lengths = np.zeros(self.runs * RUN, dtype=np.int64)
         self.filled = 0  # runs that hold something
@@ -204,6 +218,7 @@ class FrameStore:
             images = F.interpolate(images, size=size, mode="bicubic", antialias=True).round().clamp(0, 255)
             frames = images.view(RUN, FRAMES_PER_CLIP, *images.shape[1:])
         self.frames[begin : begin + RUN] = frames  # to uint8 where it is not
+        self.boxes[begin : begin + RUN] = _UNMARKED if read.boxes is None else read.boxes
         room = self.words.shape[1]
         for place, words in enumerate(read.words, begin):
             self.cut += len(words) > room

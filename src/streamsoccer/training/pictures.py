@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["PicturesConfig", "disturb"]
+__all__ = ["PicturesConfig", "disturb", "lost_parts"]
 
 _BLOCK = 8  # pixels of a side that are compressed together
 
@@ -37,10 +37,19 @@ class PicturesConfig:
     noise: float = 4.0  # of 255
 
 
-def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator) -> Tensor:
+def lost_parts(batch: int, config: PicturesConfig, random: np.random.Generator, device: torch.device) -> Tensor:
+    """How much of each clip's sides is lost, and where what stays has its middle, across and down, from -1 to 1:
+    [B, 3], drawn on the host."""
+    drawn = random.random((batch, 3), dtype=np.float32)
+    share = config.crop * drawn[:, :1]
+    return torch.from_numpy(np.concatenate([share, (2 * drawn[:, 1:] - 1) * share], axis=1)).to(device)
+
+
+def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator, lost: Tensor | None = None) -> Tensor:
     """Frames [B, T, 3, H, W], 0 to 255 in a float type, each clip with damage of its own.
 
-    Chances are drawn on the host, so that nothing waits for the device.
+    Chances are drawn on the host, so that nothing waits for the device; `lost` is what `lost_parts` gave, where
+    somebody has to know it.
     """
     batch, _, _, height, width = pixels.shape
 
@@ -56,7 +65,7 @@ def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator)
     def with_part(part: slice, done: Tensor) -> Tensor:
         return torch.cat([pixels[: part.start], done.view(-1, *pixels.shape[1:]).to(pixels.dtype), pixels[part.stop :]])
 
-    pixels = _crop(pixels, config.crop * chance(batch, 3))
+    pixels = _crop(pixels, lost_parts(batch, config, random, pixels.device) if lost is None else lost)
     if (part := some(config.rescaled)).stop > part.start:
         share = config.smallest + (1 - config.smallest) * random.random()
         size = (max(_BLOCK, round(height * share)), max(_BLOCK, round(width * share)))
@@ -84,14 +93,11 @@ def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator)
 
 
 def _crop(pixels: Tensor, lost: Tensor) -> Tensor:
-    """Each clip as a part of itself: `lost` [B, 3] says how much of the sides goes, and where the rest lies."""
+    """Each clip as a part of itself."""
     batch, frames, colours, height, width = pixels.shape
-    scale = 1 - lost[:, 0]
-    most = lost.max().clamp(min=1e-6)
-    shift = (2 * lost[:, 1:] / most - 1) * lost[:, :1]
     theta = torch.zeros(batch, 2, 3, device=pixels.device)
-    theta[:, 0, 0] = theta[:, 1, 1] = scale
-    theta[:, :, 2] = shift.clamp(-1, 1)
+    theta[:, 0, 0] = theta[:, 1, 1] = 1 - lost[:, 0]
+    theta[:, :, 2] = lost[:, 1:]
     grid = F.affine_grid(theta, [batch, 1, height, width], align_corners=False).to(pixels.dtype)
     flat = pixels.reshape(batch, frames * colours, height, width)
     return F.grid_sample(flat, grid, padding_mode="border", align_corners=False).view_as(pixels)

@@ -5,16 +5,17 @@
     OUT/progress.json      how far it is, and the recipe
     OUT/metrics.jsonl      a line for every few steps, validation among them
 
-A step is one batch of clips (alone, or several in a row) and one of text. It stops after so many seconds with all that
-the next leg needs, and goes on where it stopped. Where the folder of clips is whole and `grows` is off, a run is a
-function of its seed; where clips are still being made beside it, it learns from what is there.
+A step is one batch of clips (alone, or several in a row), which are told in words and searched for who is where, and
+one of text. It stops after so many seconds with all that the next leg needs, and goes on where it stopped. Where the
+folders of clips are whole and `grows` is off, a run is a function of its seed; where clips are still being made beside
+it, it learns from what is there.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,13 @@ from streamsoccer.prompt import PromptConfig, Prompter
 from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, initialise, layout
 from streamsoccer.training.descent import Descent
 from streamsoccer.training.film import RUN, CaptionedHalf, FrameStore, Library, captioned_halves, read_run
+from streamsoccer.training.finding import FOUND, Finder, cells_of
 from streamsoccer.training.foundation import quick_turns
 from streamsoccer.training.lines import Lines, read_lines, texts
 from streamsoccer.training.loop import Outcome
-from streamsoccer.training.pictures import PicturesConfig, disturb
+from streamsoccer.training.pictures import PicturesConfig, disturb, lost_parts
 from streamsoccer.training.tokenizer import train_tokenizer
+from streamsoccer.vision import PATCH
 
 __all__ = ["PretrainRecipe", "load_pretrain_recipe", "pretrain", "save_shards"]
 
@@ -68,6 +71,7 @@ class PretrainRecipe:
     text_length: int = 256
     text_hinted: float = 0.7
     text_weight: float = 0.5
+    find_weight: float = 0.25  # of who is where in the picture, where that is marked
     rate: float = 2e-3
     warmup: int = 200
     cooldown: int = 1200  # the last steps, in which the rate falls to nothing
@@ -109,7 +113,7 @@ def load_pretrain_recipe(path: Path) -> PretrainRecipe:
 
 def pretrain(
     recipe: PretrainRecipe,
-    clips: Path,
+    clips: Path | Sequence[Path],
     held_out: Path,
     text: Path,
     out: Path,
@@ -125,7 +129,7 @@ def pretrain(
     """
     clock = clock or WallClock()
     run = _Run(recipe, text, out, told, clock, clock.now() + seconds if seconds is not None else None)
-    return run.go(clips, held_out, until)
+    return run.go([clips] if isinstance(clips, Path) else clips, held_out, until)
 
 
 class _Run:
@@ -145,6 +149,7 @@ class _Run:
         out.mkdir(parents=True, exist_ok=True)
         self.backbone = self._begin(text)
         self.captioner = Captioner(self.backbone.model.float().requires_grad_(True))
+        self.finder = Finder(recipe.shape.text_width).to(self.device)
         self.descent = self._descent()
         self.step, self.last, self.begun = 0, recipe.steps, clock.now()
         self._resume()
@@ -182,10 +187,15 @@ class _Run:
 
     def _descent(self) -> Descent:
         model = self.backbone.model
-        named = dict(model.named_parameters())
+        named = {**dict(model.named_parameters()), **self._finding}
         layers = ("visual.blocks.", "language_model.layers.", "merger")
         matrices = [name for name, each in named.items() if each.ndim == 2 and any(part in name for part in layers)]
         return Descent(named, matrices, momentum=self.recipe.momentum, weight_decay=self.recipe.weight_decay)
+
+    @property
+    def _finding(self) -> dict[str, torch.nn.Parameter]:
+        """What finds, under names of its own: it is kept with the state, and not given away."""
+        return {f"finder.{name}": each for name, each in self.finder.named_parameters()}
 
     def _resume(self) -> None:
         """Go on from the state; without it, from what is shipped, with an optimizer that begins anew."""
@@ -213,7 +223,7 @@ class _Run:
             return
         state = load_file(str(folder / f"step-{self.step:06d}.safetensors"))
         with torch.no_grad():
-            for name, each in self.backbone.model.named_parameters():
+            for name, each in (*self.backbone.model.named_parameters(), *self._finding.items()):
                 if f"weights.{name}" not in state:
                     raise CheckpointError(f"lacks {name}", where=folder, remedy="begin anew in another folder")
                 each.copy_(state[f"weights.{name}"])
@@ -225,7 +235,8 @@ class _Run:
 
         folder = self.out / _STATE
         folder.mkdir(exist_ok=True)
-        state = {f"weights.{name}": each.detach().cpu() for name, each in self.backbone.model.named_parameters()}
+        named = (*self.backbone.model.named_parameters(), *self._finding.items())
+        state = {f"weights.{name}": each.detach().cpu() for name, each in named}
         state |= {f"descent.{name}": value for name, value in self.descent.state().items()}
         mine = folder / f"step-{self.step:06d}.safetensors"
         save_file({name: value.contiguous() for name, value in state.items()}, str(mine))
@@ -240,12 +251,12 @@ class _Run:
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
-    def go(self, clips: Path, held_out: Path, until: int | None) -> Outcome:
+    def go(self, clips: Sequence[Path], held_out: Path, until: int | None) -> Outcome:
         recipe = self.recipe
         end = min(self.last, until if until is not None else self.last)
         held = self._held_out(held_out)
         library = Library(
-            root=clips,
+            roots=clips,
             encode=self._caption,
             seed=recipe.seed,
             workers=recipe.workers,
@@ -300,7 +311,7 @@ class _Run:
         wanted = min(self.recipe.least, self.recipe.store) // RUN
         if not self.recipe.grows:
             if not library.clips:
-                raise DataError("holds no clips with captions", where=library.root, remedy="make them first")
+                raise DataError("holds no clips with captions", where=library.roots[0], remedy="make them first")
             wanted = min(wanted, library.clips // RUN)
             # A run that goes on has taken these before: its order goes on too, its store begins again.
             library.skip(self.step * self.recipe.fresh)
@@ -313,7 +324,7 @@ class _Run:
             for each in library.take(min(64, wanted - store.filled), wait=True):
                 store.put(each)
         if not store.filled:
-            raise DataError("no clip with a caption came in time", where=library.root)
+            raise DataError("no clip with a caption came in time", where=library.roots[0])
 
     def _warm(self) -> None:
         """Compile for the shapes that steps will have, while the first clips are perhaps still being made."""
@@ -325,7 +336,8 @@ class _Run:
             ids, targets = self.lines.batch(recipe.text_rows, np.random.default_rng(0), self.device)
             with self._autocast():
                 pixels = torch.zeros(shape, dtype=self._compute, device=self.device)
-                loss, _ = self.captioner.caption_loss(pixels, words, self.layouts[in_row])
+                seen = self.captioner.see(pixels.flatten(0, 1))
+                loss, _ = self.captioner.caption_loss(*seen, words, self.layouts[in_row])
                 loss = loss + self.captioner.text_loss(ids, targets)[0]
             loss.backward()
         for each in self.captioner.parameters():
@@ -347,11 +359,13 @@ class _Run:
         deep = self.step % recipe.deepstack_every == 0
         with self._autocast():
             frames = store.frames[torch.from_numpy(places.ravel()).to(self.device)]
-            pixels = disturb(frames.to(self._compute), recipe.pictures, random)
-            pixels = pixels.view(*places.shape, *pixels.shape[1:])
-            clip_loss, right = self.captioner.caption_loss(pixels, words, self.layouts[in_row], deep=deep)
+            lost = lost_parts(len(frames), recipe.pictures, random, self.device)
+            pixels = disturb(frames.to(self._compute), recipe.pictures, random, lost)
+            visual, feature = self.captioner.see(pixels, deep=deep)
+            clip_loss, right = self.captioner.caption_loss(visual, feature, words, self.layouts[in_row])
             text_loss, text_right = self.captioner.text_loss(*self.lines.batch(recipe.text_rows, random, self.device))
-            loss = clip_loss + recipe.text_weight * text_loss
+            find_loss, _ = self._find(visual, store, places, lost)
+            loss = clip_loss + recipe.text_weight * text_loss + recipe.find_weight * find_loss
         loss.backward()
         norm = self.descent.step(recipe.rate * recipe.share(self.step, self.last))
         kind = f"{in_row}_clips" if in_row > 1 else "clip"
@@ -361,8 +375,16 @@ class _Run:
             f"{kind}_right": right,
             "text_loss": text_loss.detach(),
             "text_right": text_right,
+            "find_loss": find_loss.detach(),
             "gradient": norm,
         }
+
+    def _find(
+        self, visual: Tensor, store: FrameStore, places: NDArray[np.int64], lost: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Who is where in the clips that V_t is of."""
+        boxes = torch.from_numpy(store.boxes[places.ravel()]).to(self.device, non_blocking=True)
+        return self.finder.loss(visual, *cells_of(boxes, store.height // PATCH, store.width // PATCH, lost))
 
     @property
     def _compute(self) -> torch.dtype:
@@ -431,13 +453,17 @@ class _Run:
     def _validate(self, held: FrameStore) -> dict[str, float]:
         batch, found = self.recipe.batch, {}
         parts: dict[str, list[tuple[Tensor, int]]] = {}
+        counted = torch.zeros(3, len(FOUND), device=self.device)
         with self._autocast():
             for begin in range(0, held.filled * RUN, batch):
                 places = np.arange(begin, min(begin + batch, held.filled * RUN))
                 pixels = held.frames[torch.from_numpy(places).to(self.device)].to(self._compute)
                 words = self._joined(held, places[:, None])
-                loss, right = self.captioner.caption_loss(pixels[:, None], words, self.layouts[1])
-                for name, value in (("clip_loss", loss), ("clip_right", right)):
+                visual, _ = self.captioner.see(pixels)
+                loss, right = self.captioner.caption_loss(visual, None, words, self.layouts[1])
+                find_loss, counts = self._find(visual, held, places, None)
+                counted = counted + counts
+                for name, value in (("clip_loss", loss), ("clip_right", right), ("find_loss", find_loss)):
                     parts.setdefault(name, []).append((value, len(places)))
             for ids, targets in self.lines_held_out.every(self.recipe.text_rows, self.device):
                 loss, right = self.captioner.text_loss(ids, targets)
@@ -448,6 +474,9 @@ class _Run:
             said = self.captioner.describe(pixels, self.layouts[1], self.end, self.recipe.words)
         for name, values in parts.items():
             found[name] = sum(float(value) * count for value, count in values) / sum(count for _, count in values)
+        for name, (there, told, right_ones) in zip(FOUND, counted.T.tolist(), strict=True):
+            if there:
+                found[f"finds {name}"] = 2 * right_ones / (there + told)
         shown = []
         for at, said_ids in enumerate(said):
             true = [int(each) for each in held.words[at, : held.lengths[at] - 1]]
