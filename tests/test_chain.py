@@ -31,7 +31,10 @@ WORLDS = {"train": 2, "validation": 1, "test": 1}
 SIZE = {"width": 160, "height": 96}
 LOOP = {"steps": 6, "batch": 2, "accumulation": 1, "warmup": 2, "validate_every": 100, "save_every": 100}
 COURSE: dict[str, Any] = {
-    "matches": {**WORLDS, "words": 2, "minutes": 6, "size": "160x96", "workers": 1},
+    "matches": {
+        **WORLDS, "words": 2, "minutes": 6, "short": 1, "short_minutes": 1, "restyled": True, "size": "160x96",
+        "workers": 1,
+    },
     "backbone": {
         "shape": {
             "vocabulary": 900, "visual_width": 32, "visual_layers": 2, "visual_heads": 2, "visual_hidden": 64,

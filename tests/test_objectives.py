@@ -19,7 +19,7 @@ from streamsoccer.actions import EventType, Label
 from streamsoccer.buffer import CompletedMemory
 from streamsoccer.clock import Cutoff, MatchTime
 from streamsoccer.commentary import ActiveMemory, build_context
-from streamsoccer.domain import CloseReason, Side, Tally, Track
+from streamsoccer.domain import CloseReason, Side, Split, Tally, Track
 from streamsoccer.encoder import Whole
 from streamsoccer.errors import FutureLeak
 from streamsoccer.heads import SIDES, TYPES
@@ -30,7 +30,7 @@ from streamsoccer.record import MatchContext, Record, assemble
 from streamsoccer.testing.backbone import tiny_tokenizer
 from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.losses import asymmetric, cross_entropy, focal
-from streamsoccer.training.memory import MemoryObjective
+from streamsoccer.training.memory import MemoryObjective, type_weights
 from streamsoccer.training.recipe import MemoryStage
 from streamsoccer.training.records import RecordObjective
 from streamsoccer.training.windows import WindowBatch
@@ -248,6 +248,19 @@ def test_stage_1_is_the_weighted_sum_of_its_four_objectives(model: Model) -> Non
         assert float(found[name]) == pytest.approx(value, rel=1e-4), name
     total = 0.5 * mean["clip"] + 1.0 * mean["transition"] + 1.0 * mean["event_action"] + 0.3 * mean["event_type"]
     assert float(found["loss"]) == pytest.approx(total, rel=1e-4)
+
+
+def test_rare_types_weigh_more_as_far_as_they_are_balanced(trained: Ground) -> None:
+    halves = Corpus(trained.data).of(Split.TRAIN)
+    kinds = [TYPES.index(each.type) for half in halves for each in half.events]
+    count = np.bincount(kinds, minlength=len(TYPES))
+    there = count > 0
+    assert set(type_weights(halves, 0.0)[there].tolist()) == {1.0}
+    for balance in (0.5, 1.0):
+        weights = type_weights(halves, balance).double().numpy()
+        np.testing.assert_allclose((weights * count).sum(), count.sum(), rtol=1e-5)
+        relative = weights[there] * count[there].astype(float) ** balance
+        np.testing.assert_allclose(relative, relative[0], rtol=1e-5)
 
 
 def test_rollovers_half_starts_and_padding_carry_no_transition_loss(model: Model) -> None:

@@ -28,7 +28,7 @@ from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.foundation import Parent, Speaker, device, fresh, provenance
 from streamsoccer.training.loop import Group, Outcome, Trainer
 from streamsoccer.training.measures import best_ranks, token_f1
-from streamsoccer.training.memory import MemoryObjective
+from streamsoccer.training.memory import MemoryObjective, type_weights
 from streamsoccer.training.memory_cache import MemoryCache
 from streamsoccer.training.narrator import Narrator
 from streamsoccer.training.own_run import OwnRecords
@@ -119,7 +119,8 @@ class CommentaryTask:
         self.composer = Composer(source, self.speaker.prompter, stage.scope)
         self.objective = CommentaryObjective(self.model, self.speaker.language, self.speaker.prompter, stage)
         if self.joint:
-            self.objective.retains(MemoryObjective(self.model.encoder, recipe.stage1))
+            weights = type_weights(corpus.of(Split.TRAIN), recipe.stage1.type_balance)
+            self.objective.retains(MemoryObjective(self.model.encoder, recipe.stage1, weights))
         self.narrator = Narrator(self.objective, self.composer, self.contexts)
 
     def groups(self) -> list[Group]:

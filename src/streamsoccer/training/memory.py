@@ -35,15 +35,19 @@ from streamsoccer.training.recipe import LoopConfig, MemoryStage, Recipe
 from streamsoccer.training.visual import VisualTokens
 from streamsoccer.training.windows import WindowBatch, Windows, gather, shares
 
-__all__ = ["MemoryObjective", "MemoryTask", "cache_memory", "look", "train_memory"]
+__all__ = ["MemoryObjective", "MemoryTask", "cache_memory", "look", "train_memory", "type_weights"]
 
 
 class MemoryObjective(nn.Module):
     """The four objectives of stage 1 (and ours on the side), each a mean over the batch's windows."""
 
-    def __init__(self, encoder: EventEncoder, stage: MemoryStage) -> None:
+    type_weights: Tensor
+
+    def __init__(self, encoder: EventEncoder, stage: MemoryStage, type_weights: Tensor | None = None) -> None:
         super().__init__()
         self.encoder, self.stage = encoder, stage
+        weights = torch.ones(len(TYPES)) if type_weights is None else type_weights
+        self.register_buffer("type_weights", weights, persistent=False)
 
     def forward(self, batch: WindowBatch) -> dict[str, Tensor]:
         tokens, logits = self.encoder.read(batch.visual, batch.mask)
@@ -69,7 +73,9 @@ class MemoryObjective(nn.Module):
             "event_action": per_sample(
                 focal(actions, batch.event_actions, stage.focal).sum(-1), batch.event_row, samples
             ),
-            "event_type": per_sample(cross_entropy(kind, batch.event_type), batch.event_row, samples),
+            "event_type": per_sample(
+                cross_entropy(kind, batch.event_type) * self.type_weights[batch.event_type], batch.event_row, samples
+            ),
             "event_side": per_sample(cross_entropy(side, batch.event_side), batch.event_row, samples),
         }
         weights = {
@@ -80,6 +86,14 @@ class MemoryObjective(nn.Module):
             "event_side": stage.event_side_weight,
         }
         return {"loss": sum((weights[name] * each for name, each in parts.items()), start=clip.new_zeros(())), **parts}
+
+
+def type_weights(halves: Sequence[Half], balance: float) -> Tensor:
+    """What an event of each type weighs: its number to the power of -balance, 1 in the mean over all events."""
+    kinds = torch.tensor([TYPES.index(each.type) for half in halves for each in half.events])
+    count = torch.bincount(kinds, minlength=len(TYPES)).float()
+    weights = count.clamp(min=1).pow(-balance)
+    return weights * count.sum() / (weights * count).sum().clamp(min=1e-6)
 
 
 # --- the run ---------------------------------------------------------------------------------------------------------
@@ -96,8 +110,8 @@ class MemoryTask:
         # The backbone itself is not needed: what the visual merger gives is as wide as what the language model takes.
         width = tokens.header.features
         self.model = fresh(recipe.model, Widths(visual=width, language=width), stage.loop.seed)
-        self.objective = MemoryObjective(self.model.encoder, stage)
         train, watched = corpus.of(Split.TRAIN), corpus.of(Split.VALIDATION)[: stage.validation_halves]
+        self.objective = MemoryObjective(self.model.encoder, stage, type_weights(train, stage.type_balance))
         self.windows = Windows(train, stage.window, stage.loop.seed)
         self.watched = watched
         self.visual = VisualTokens(tokens, [*train, *watched], device())
