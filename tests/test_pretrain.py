@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from painted_clips import write_painted, write_text
+from streamsoccer.adapter import AdapterConfig
 from streamsoccer.backbone import BackboneConfig, load_backbone, load_random
 from streamsoccer.clock import ManualClock
 from streamsoccer.errors import DataError, TrainingError, UsageError
@@ -57,6 +58,8 @@ TINY = PretrainRecipe(
     validate_every=100,
     validation_clips=16,
     save_every=100,
+    digest_weight=0.2,
+    adapter=AdapterConfig(width=16, tokens=3, heads=2, layers=1),
 )
 
 
@@ -157,6 +160,7 @@ def test_captions_come_from_the_pictures_through_the_visual_tokens_alone(materia
         text_rows=1,
         text_length=320,
         least=64,
+        digest_weight=0.0,
     )
     outcome = pretrain(recipe, material["clips"], material["clips"], material["text"], tmp_path)
     assert outcome.done
@@ -181,6 +185,8 @@ def test_the_same_seed_gives_the_same_run_and_a_leg_goes_on_from_the_last(materi
     assert (tmp_path / "again" / state).read_bytes() == (tmp_path / "legs" / state).read_bytes()
     steps = [json.loads(line)["step"] for line in (tmp_path / "legs/metrics.jsonl").read_text().splitlines()]
     assert steps == [5, 5, 12, 12]
+    held = (tmp_path / "again/adapter.safetensors").read_bytes()
+    assert held == (tmp_path / "legs/adapter.safetensors").read_bytes()
 
 
 def test_a_leg_ends_in_time_and_the_next_goes_on_from_what_is_shipped(material, tmp_path: Path) -> None:

@@ -10,11 +10,14 @@ import pytest
 import torch
 from tests.tiny_training import Ground, lay, loop, recipe, write_tokens
 
+from streamsoccer.adapter import ClipEventAdapter
+from streamsoccer.checkpoint import tensors_hash
 from streamsoccer.domain import Split
 from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
 from streamsoccer.heads import ACTIONS
 from streamsoccer.sources.tokens import TokenCache
 from streamsoccer.training.corpus import Corpus
+from streamsoccer.training.digest import save_adapter
 from streamsoccer.training.loop import Trainer, last_checkpoint
 from streamsoccer.training.measures import average_precision, class_f1, f1, transition_counts
 from streamsoccer.training.memory import MemoryTask, cache_memory, look, train_memory
@@ -88,6 +91,22 @@ def test_a_killed_run_goes_on_with_the_loss_that_it_would_have_had(ground: Groun
     assert losses(tmp_path / "two") == losses(tmp_path / "whole")
     again = train_memory(base, ground.data, ground.tokens, tmp_path / "two")
     assert again == ended  # nothing to do
+
+
+def test_an_adapter_that_has_learnt_before_is_where_it_begins(ground: Ground, tmp_path: Path) -> None:
+    mine, path = stage1(ground, 3), tmp_path / "adapter.safetensors"
+    torch.manual_seed(5)
+    widths = MemoryTask(mine, Corpus(ground.data), TokenCache(ground.tokens)).model.widths
+    learnt = ClipEventAdapter(mine.model.adapter, widths.visual)
+    save_adapter(learnt, path)
+    begun = replace(mine, stage1=replace(mine.stage1, adapter=str(path)))
+    task = MemoryTask(begun, Corpus(ground.data), TokenCache(ground.tokens))
+    for name, each in task.model.encoder.adapter.state_dict().items():
+        assert torch.equal(each, learnt.state_dict()[name])
+    train_memory(begun, ground.data, ground.tokens, tmp_path / "run")
+    saved = (tmp_path / "run/checkpoints/last/pretrained_model/provenance.json").read_text()
+    assert str(tmp_path) not in saved
+    assert tensors_hash(learnt.state_dict()) in saved
 
 
 def test_time_that_is_up_leaves_a_checkpoint(ground: Ground, tmp_path: Path) -> None:

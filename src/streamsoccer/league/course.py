@@ -350,7 +350,9 @@ def _choose(out: Path, name: str) -> None:
 def _stages(course: Course, out: Path, name: str, seed: int) -> Path:
     """The stages' recipe on this course's backbone, with this seed everywhere."""
     loops = {f"stage{stage}": {"loop": {"seed": seed}} for stage in (1, 2, 3)}
-    where = {"backbone": {"path": str((out / "backbone" / "backbone").resolve())}}
+    where: dict[str, Any] = {"backbone": {"path": str((out / "backbone" / "backbone").resolve())}}
+    if course.backbone.get("digest_weight"):
+        where["stage1"] = {"adapter": str((out / "backbone" / "adapter.safetensors").resolve())}
     return _recipe(out, name, merged(merged(course.stages, loops), where))
 
 

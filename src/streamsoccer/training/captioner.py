@@ -24,8 +24,9 @@ from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP
 from streamsoccer.errors import UsageError
 from streamsoccer.vision import MERGE, PAIR, PATCH, by_blocks, tower_layer, turn
 
-__all__ = ["BackboneShape", "Captioner", "Layout", "initialise", "layout"]
+__all__ = ["BackboneShape", "Captioner", "Layout", "around", "initialise", "layout"]
 
+_TURN = "<|im_start|>user\n"
 _ASK = "\nSay what is seen.<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -121,7 +122,7 @@ def layout(backbone: Backbone, clips: int, width: int, height: int) -> Layout:
     """The native video path's prompt for clips that follow each other."""
     tokenizer = backbone.tokenizer
     high, wide = height // (PATCH * MERGE), width // (PATCH * MERGE)
-    ids: list[int] = list(tokenizer.encode("<|im_start|>user\n", add_special_tokens=False))
+    ids: list[int] = list(tokenizer.encode(_TURN, add_special_tokens=False))
     kinds = [0] * len(ids)
     grids = FRAMES_PER_CLIP // PAIR
     for clip in range(clips):
@@ -136,6 +137,12 @@ def layout(backbone: Backbone, clips: int, width: int, height: int) -> Layout:
     grid_thw = torch.tensor([[grids, high * MERGE, wide * MERGE]] * clips)
     positions, _ = backbone.model.model.get_rope_index(tokens, mm_token_type_ids=types, video_grid_thw=grid_thw)
     return Layout(ids=tokens[0], places=(types[0] == 2).nonzero()[:, 0], positions=positions[:, 0])
+
+
+def around(backbone: Backbone, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The prompt's tokens before and after a clip, where a few tokens stand for it."""
+    asked = [backbone.tokenizer.encode(each, add_special_tokens=False) for each in (_TURN, _ASK)]
+    return torch.tensor(asked[0], device=device), torch.tensor(asked[1], device=device)
 
 
 class Captioner(nn.Module):
@@ -244,6 +251,15 @@ class Captioner(nn.Module):
         V_t [B * K, N, D] and the DeepStack feature are what `see` gave.
         """
         return self._loss(self._say(visual, feature, words[:, :-1].clamp(min=0), prompt), words)
+
+    def retell_loss(self, tokens: Tensor, words: Tensor, before: Tensor, after: Tensor) -> tuple[Tensor, Tensor]:
+        """As `caption_loss`, of what stands for the clips in a few tokens [B, K, D] between these of the prompt."""
+        rows, table = len(tokens), self.text.embed_tokens
+        parts = [table(before).expand(rows, -1, -1), tokens, table(after).expand(rows, -1, -1)]
+        parts.append(table(words[:, :-1].clamp(min=0)))
+        embeddings = torch.cat([_in_step(each) for each in parts], dim=1)
+        positions = torch.arange(embeddings.shape[1], device=tokens.device).expand(3, -1)
+        return self._loss(self.think(embeddings, positions)[:, -words.shape[1] :], words)
 
     def text_loss(self, ids: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Rows of text [B, L] and what each token should be followed by, -100 where nothing is asked."""

@@ -28,13 +28,13 @@ from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.errors import DataError
 from streamsoccer.sources.pack import SUFFIX, Pack
 from streamsoccer.training.finding import MOST, Boxes
+from streamsoccer.training.foundation import upload
 
 __all__ = ["RUN", "CaptionedHalf", "FrameStore", "Library", "ReadRun", "captioned_halves", "read_run"]
 
 RUN = 4  # consecutive clips that stay together
 CAPTIONS = "{half}_clip-captions.jsonl"
 BOXES = "{half}_clip-boxes.npz"
-_UNMARKED = np.zeros((1, FRAMES_PER_CLIP, MOST, 6), dtype=np.int16) - np.int16(2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -201,7 +201,7 @@ class FrameStore:
         self.width, self.height, self.device = width, height, device
         shape = (self.runs * RUN, FRAMES_PER_CLIP, 3, height, width)
         self.frames = torch.empty(shape, dtype=torch.uint8, device=device)
-        self.boxes: NDArray[np.int16] = np.tile(_UNMARKED, (self.runs * RUN, 1, 1, 1))
+        self.boxes = torch.full((self.runs * RUN, FRAMES_PER_CLIP, MOST, 6), -2, dtype=torch.int16, device=device)
         self.words: NDArray[np.int64] = np.full((self.runs * RUN, words), -100, dtype=np.int64)
         self.lengths = np.zeros(self.runs * RUN, dtype=np.int64)
         self.filled = 0  # runs that hold something
@@ -218,7 +218,7 @@ class FrameStore:
             images = F.interpolate(images, size=size, mode="bicubic", antialias=True).round().clamp(0, 255)
             frames = images.view(RUN, FRAMES_PER_CLIP, *images.shape[1:])
         self.frames[begin : begin + RUN] = frames  # to uint8 where it is not
-        self.boxes[begin : begin + RUN] = _UNMARKED if read.boxes is None else read.boxes
+        self.boxes[begin : begin + RUN] = -2 if read.boxes is None else upload(read.boxes, self.device)
         room = self.words.shape[1]
         for place, words in enumerate(read.words, begin):
             self.cut += len(words) > room

@@ -26,9 +26,10 @@ from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.errors import DataError
 from streamsoccer.vision import MERGE, PAIR
 
-__all__ = ["FOUND", "MOST", "Boxes", "Finder", "cells_of"]
+__all__ = ["AWAY", "FOUND", "HOME", "MOST", "Boxes", "Finder", "cells_of"]
 
 FOUND = ("home", "away", "home keeper", "away keeper", "official", "ball", "home has the ball", "away has the ball")
+HOME, AWAY = (0, 2), (1, 3)  # of FOUND: a side's players and its keeper
 MOST = 32  # boxes of a frame
 _WHO = 6  # of FOUND; the other two come of who has the ball
 _TOUCHES = 0.3  # of a cell's or a box's side, whichever is shorter: less of a box than that is not in a cell
@@ -80,7 +81,7 @@ def cells_of(boxes: Tensor, high: int, wide: int, lost: Tensor | None = None) ->
     across = _touched(sides[..., 0], sides[..., 2], wide)
     down = _touched(sides[..., 1], sides[..., 3], high)
     kinds = torch.stack([who == each for each in range(_WHO)], dim=-1)
-    home, away = kinds[..., [0, 2]].any(-1), kinds[..., [1, 3]].any(-1)
+    home, away = kinds[..., list(HOME)].any(-1), kinds[..., list(AWAY)].any(-1)
     kinds = torch.cat([kinds, (home & (has > 0))[..., None], (away & (has > 0))[..., None]], dim=-1)
     # A cell is of a kind if any box of that kind touches it: counted as a product over boxes.
     count = torch.einsum("btmh,btmw,btmf->bthwf", down.float(), across.float(), kinds.float())

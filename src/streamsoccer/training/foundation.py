@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from streamsoccer.backbone import Backbone, load_backbone
@@ -25,7 +26,7 @@ from streamsoccer.prompt import Prompter
 from streamsoccer.training.corpus import Corpus
 from streamsoccer.training.recipe import Recipe
 
-__all__ = ["Parent", "Speaker", "device", "fresh", "provenance", "quick_turns", "seeded"]
+__all__ = ["Parent", "Speaker", "device", "fresh", "provenance", "quick_turns", "seeded", "upload"]
 
 
 def device() -> torch.device:
@@ -40,6 +41,12 @@ def quick_turns() -> None:
     """On a GPU, let no thread keep the others waiting: reading ahead must not hold up the launches."""
     if torch.cuda.is_available():
         sys.setswitchinterval(0.0005)  # seconds; Python's own are ten times as long
+
+
+def upload(array: NDArray[Any], where: torch.device) -> Tensor:
+    """An array on the device, from pinned memory: any other copy waits for all that has been launched."""
+    held = torch.from_numpy(array)
+    return held.pin_memory().to(where, non_blocking=True) if where.type == "cuda" else held.to(where)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from streamsoccer.errors import DataError
 from streamsoccer.language import Prompt
 from streamsoccer.prompt import Prompter, marked
 from streamsoccer.record import MatchContext, Record
+from streamsoccer.training.foundation import upload
 
 __all__ = ["Line", "Lines", "read_lines", "texts"]
 
@@ -153,5 +154,4 @@ class Lines:
             row = [*asked, *line.target]
             ids[place, : len(row) - 1] = row[:-1]
             targets[place, len(asked) - 1 : len(row) - 1] = line.target
-        moved = [torch.from_numpy(each).to(device, non_blocking=True) for each in (ids, targets)]
-        return moved[0], moved[1]
+        return upload(ids, device), upload(targets, device)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from streamsoccer.actions import EventType
-from streamsoccer.checkpoint import load_weights, read_checkpoint, save_pretrained
+from streamsoccer.checkpoint import load_weights, read_checkpoint, save_pretrained, tensors_hash
 from streamsoccer.config import to_mapping
 from streamsoccer.domain import Split
 from streamsoccer.encoder import EventEncoder, Whole
@@ -26,6 +26,7 @@ from streamsoccer.heads import ACTIONS, TYPES
 from streamsoccer.model import Widths
 from streamsoccer.sources.tokens import TokenCache
 from streamsoccer.training.corpus import Corpus, Half
+from streamsoccer.training.digest import load_adapter
 from streamsoccer.training.foundation import Parent, device, fresh, provenance
 from streamsoccer.training.loop import Group, Outcome, Trainer
 from streamsoccer.training.losses import asymmetric, cross_entropy, focal, per_sample
@@ -110,6 +111,10 @@ class MemoryTask:
         # The backbone itself is not needed: what the visual merger gives is as wide as what the language model takes.
         width = tokens.header.features
         self.model = fresh(recipe.model, Widths(visual=width, language=width), stage.loop.seed)
+        if stage.adapter:
+            load_adapter(self.model.encoder.adapter, Path(stage.adapter))
+            # Its weights are what counts, not where they lay.
+            stage = self.stage = replace(stage, adapter=tensors_hash(self.model.encoder.adapter.state_dict()))
         train, watched = corpus.of(Split.TRAIN), corpus.of(Split.VALIDATION)[: stage.validation_halves]
         self.objective = MemoryObjective(self.model.encoder, stage, type_weights(train, stage.type_balance))
         self.windows = Windows(train, stage.window, stage.loop.seed)
@@ -145,7 +150,7 @@ class MemoryTask:
             backbone={"path": header.backbone, "fingerprint": header.fingerprint, "vocabulary": ""},
             prompt="",
             parts=["encoder"],
-            provenance=provenance("memory", step, self.recipe.stage1, self.corpus, tokens=to_mapping(header)),
+            provenance=provenance("memory", step, self.stage, self.corpus, tokens=to_mapping(header)),
         )
 
     def load(self, folder: Path) -> None:

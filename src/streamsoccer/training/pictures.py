@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from streamsoccer.training.foundation import upload
+
 __all__ = ["PicturesConfig", "disturb", "lost_parts"]
 
 _BLOCK = 8  # pixels of a side that are compressed together
@@ -42,7 +44,7 @@ def lost_parts(batch: int, config: PicturesConfig, random: np.random.Generator, 
     [B, 3], drawn on the host."""
     drawn = random.random((batch, 3), dtype=np.float32)
     share = config.crop * drawn[:, :1]
-    return torch.from_numpy(np.concatenate([share, (2 * drawn[:, 1:] - 1) * share], axis=1)).to(device)
+    return upload(np.concatenate([share, (2 * drawn[:, 1:] - 1) * share], axis=1), device)
 
 
 def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator, lost: Tensor | None = None) -> Tensor:
@@ -54,7 +56,7 @@ def disturb(pixels: Tensor, config: PicturesConfig, random: np.random.Generator,
     batch, _, _, height, width = pixels.shape
 
     def chance(*shape: int) -> Tensor:
-        return torch.from_numpy(random.random(shape, dtype=np.float32)).to(pixels.device, non_blocking=True)
+        return upload(random.random(shape, dtype=np.float32), pixels.device)
 
     def some(share: float) -> slice:
         """A part of the batch, whose order is already random."""

@@ -1,6 +1,7 @@
 """Before the stages: a Qwen3-VL of our own size, from noise, on clips with captions and on text; then it is frozen.
 
     OUT/backbone/          what the stages read: config, tokenizer, weights in bfloat16, in shards that travel
+    OUT/adapter.safetensors    where stage 1's adapter begins, if `digest_weight` asks for one
     OUT/state/             float32 weights and the optimizer, to go on from
     OUT/progress.json      how far it is, and the recipe
     OUT/metrics.jsonl      a line for every few steps, validation among them
@@ -25,17 +26,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from streamsoccer.adapter import AdapterConfig
 from streamsoccer.backbone import Backbone, BackboneConfig, load_backbone, load_random
 from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.clock import Clock, WallClock
 from streamsoccer.config import from_mapping, load_yaml, to_mapping
 from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
 from streamsoccer.prompt import PromptConfig, Prompter
-from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, initialise, layout
+from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, around, initialise, layout
 from streamsoccer.training.descent import Descent
+from streamsoccer.training.digest import Digest, load_adapter, owner_loss, owners_of, save_adapter
 from streamsoccer.training.film import RUN, CaptionedHalf, FrameStore, Library, captioned_halves, read_run
 from streamsoccer.training.finding import FOUND, Finder, cells_of
-from streamsoccer.training.foundation import quick_turns
+from streamsoccer.training.foundation import quick_turns, seeded, upload
 from streamsoccer.training.lines import Lines, read_lines, texts
 from streamsoccer.training.loop import Outcome
 from streamsoccer.training.pictures import PicturesConfig, disturb, lost_parts
@@ -49,6 +52,7 @@ _STATE = "state"
 _PROGRESS = "progress.json"
 _TELL_EVERY = 20
 _BACKBONE = "backbone"
+_ADAPTER = "adapter.safetensors"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +76,8 @@ class PretrainRecipe:
     text_hinted: float = 0.7
     text_weight: float = 0.5
     find_weight: float = 0.25  # of who is where in the picture, where that is marked
+    digest_weight: float = 0.0  # of the caption said again from an adapter's nine tokens, and of who has the ball
+    adapter: AdapterConfig = field(default_factory=AdapterConfig)
     rate: float = 2e-3
     warmup: int = 200
     cooldown: int = 1200  # the last steps, in which the rate falls to nothing
@@ -150,6 +156,11 @@ class _Run:
         self.backbone = self._begin(text)
         self.captioner = Captioner(self.backbone.model.float().requires_grad_(True))
         self.finder = Finder(recipe.shape.text_width).to(self.device)
+        self.digest: Digest | None = None
+        if recipe.digest_weight:
+            with seeded(recipe.seed):
+                self.digest = Digest(recipe.adapter, recipe.shape.text_width).to(self.device)
+        self.around = around(self.backbone, self.device)
         self.descent = self._descent()
         self.step, self.last, self.begun = 0, recipe.steps, clock.now()
         self._resume()
@@ -187,15 +198,16 @@ class _Run:
 
     def _descent(self) -> Descent:
         model = self.backbone.model
-        named = {**dict(model.named_parameters()), **self._finding}
-        layers = ("visual.blocks.", "language_model.layers.", "merger")
+        named = {**dict(model.named_parameters()), **self._beside}
+        layers = ("visual.blocks.", "language_model.layers.", "merger", "digest.adapter.layers.")
         matrices = [name for name, each in named.items() if each.ndim == 2 and any(part in name for part in layers)]
         return Descent(named, matrices, momentum=self.recipe.momentum, weight_decay=self.recipe.weight_decay)
 
     @property
-    def _finding(self) -> dict[str, torch.nn.Parameter]:
-        """What finds, under names of its own: it is kept with the state, and not given away."""
-        return {f"finder.{name}": each for name, each in self.finder.named_parameters()}
+    def _beside(self) -> dict[str, torch.nn.Parameter]:
+        """What learns beside the backbone, under names of its own: it is kept with the state, and not given away."""
+        parts = {"finder": self.finder, **({"digest": self.digest} if self.digest is not None else {})}
+        return {f"{part}.{name}": each for part, held in parts.items() for name, each in held.named_parameters()}
 
     def _resume(self) -> None:
         """Go on from the state; without it, from what is shipped, with an optimizer that begins anew."""
@@ -217,13 +229,15 @@ class _Run:
             self.last = int(progress["last"])
         folder = self.out / _STATE
         if not folder.is_dir():
+            if self.digest is not None and (self.out / _ADAPTER).is_file():
+                load_adapter(self.digest.adapter, self.out / _ADAPTER)
             self.told(
                 f"step {self.step}: {folder} is gone; the weights are those that are shipped, the optimizer is new"
             )
             return
         state = load_file(str(folder / f"step-{self.step:06d}.safetensors"))
         with torch.no_grad():
-            for name, each in (*self.backbone.model.named_parameters(), *self._finding.items()):
+            for name, each in (*self.backbone.model.named_parameters(), *self._beside.items()):
                 if f"weights.{name}" not in state:
                     raise CheckpointError(f"lacks {name}", where=folder, remedy="begin anew in another folder")
                 each.copy_(state[f"weights.{name}"])
@@ -235,12 +249,14 @@ class _Run:
 
         folder = self.out / _STATE
         folder.mkdir(exist_ok=True)
-        named = (*self.backbone.model.named_parameters(), *self._finding.items())
+        named = (*self.backbone.model.named_parameters(), *self._beside.items())
         state = {f"weights.{name}": each.detach().cpu() for name, each in named}
         state |= {f"descent.{name}": value for name, value in self.descent.state().items()}
         mine = folder / f"step-{self.step:06d}.safetensors"
         save_file({name: value.contiguous() for name, value in state.items()}, str(mine))
         save_shards(self.backbone, self.out / _BACKBONE)
+        if self.digest is not None:
+            save_adapter(self.digest.adapter, self.out / _ADAPTER)
         progress = {"step": self.step, "last": self.last, "recipe": to_mapping(self.recipe)}
         part = self.out / f"{_PROGRESS}.part"
         part.write_text(json.dumps(progress, indent=2) + "\n", encoding="utf-8")
@@ -339,8 +355,10 @@ class _Run:
                 seen = self.captioner.see(pixels.flatten(0, 1))
                 loss, _ = self.captioner.caption_loss(*seen, words, self.layouts[in_row])
                 loss = loss + self.captioner.text_loss(ids, targets)[0]
+                if self.digest is not None and in_row == 1:
+                    loss = loss + self.captioner.retell_loss(self.digest(seen[0])[0], words, *self.around)[0]
             loss.backward()
-        for each in self.captioner.parameters():
+        for each in (*self.captioner.parameters(), *self._beside.values()):
             each.grad = None
         self.told(f"compiled in {self.clock.now() - begun:.0f} s")
 
@@ -358,14 +376,19 @@ class _Run:
         words = self._joined(store, places)
         deep = self.step % recipe.deepstack_every == 0
         with self._autocast():
-            frames = store.frames[torch.from_numpy(places.ravel()).to(self.device)]
+            rows = upload(places.ravel(), self.device)
+            frames, boxes = store.frames[rows], store.boxes[rows]
             lost = lost_parts(len(frames), recipe.pictures, random, self.device)
             pixels = disturb(frames.to(self._compute), recipe.pictures, random, lost)
             visual, feature = self.captioner.see(pixels, deep=deep)
             clip_loss, right = self.captioner.caption_loss(visual, feature, words, self.layouts[in_row])
             text_loss, text_right = self.captioner.text_loss(*self.lines.batch(recipe.text_rows, random, self.device))
-            find_loss, _ = self._find(visual, store, places, lost)
+            find_loss, _ = self._find(visual, boxes, lost)
             loss = clip_loss + recipe.text_weight * text_loss + recipe.find_weight * find_loss
+            more: dict[str, Tensor] = {}
+            if self.digest is not None and in_row == 1:
+                more, _ = self._retold(self.digest, visual, words, boxes)
+                loss = loss + recipe.digest_weight * (more["retold_loss"] + more["owner_loss"])
         loss.backward()
         norm = self.descent.step(recipe.rate * recipe.share(self.step, self.last))
         kind = f"{in_row}_clips" if in_row > 1 else "clip"
@@ -377,14 +400,20 @@ class _Run:
             "text_right": text_right,
             "find_loss": find_loss.detach(),
             "gradient": norm,
+            **{name: each.detach() for name, each in more.items()},
         }
 
-    def _find(
-        self, visual: Tensor, store: FrameStore, places: NDArray[np.int64], lost: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def _find(self, visual: Tensor, boxes: Tensor, lost: Tensor | None) -> tuple[Tensor, Tensor]:
         """Who is where in the clips that V_t is of."""
-        boxes = torch.from_numpy(store.boxes[places.ravel()]).to(self.device, non_blocking=True)
-        return self.finder.loss(visual, *cells_of(boxes, store.height // PATCH, store.width // PATCH, lost))
+        high, wide = self.recipe.height // PATCH, self.recipe.width // PATCH
+        return self.finder.loss(visual, *cells_of(boxes, high, wide, lost))
+
+    def _retold(self, digest: Digest, visual: Tensor, words: Tensor, boxes: Tensor) -> tuple[dict[str, Tensor], Tensor]:
+        """The captions from the adapter's tokens alone, and who has the ball; of the latter also [owned, right]."""
+        tokens, owner = digest(visual)
+        retold, right = self.captioner.retell_loss(tokens, words, *self.around)
+        owned, counts = owner_loss(owner, owners_of(boxes))
+        return {"retold_loss": retold, "retold_right": right, "owner_loss": owned}, counts
 
     @property
     def _compute(self) -> torch.dtype:
@@ -405,7 +434,7 @@ class _Run:
                 at += length
                 row[at - 1] = self.line_end
             row[at - 1] = self.end
-        return torch.from_numpy(rows).to(self.device, non_blocking=True)
+        return upload(rows, self.device)
 
     # --- what is told -------------------------------------------------------------------------------------------------
 
@@ -453,17 +482,22 @@ class _Run:
     def _validate(self, held: FrameStore) -> dict[str, float]:
         batch, found = self.recipe.batch, {}
         parts: dict[str, list[tuple[Tensor, int]]] = {}
-        counted = torch.zeros(3, len(FOUND), device=self.device)
+        counted, owned = torch.zeros(3, len(FOUND), device=self.device), torch.zeros(2, device=self.device)
         with self._autocast():
             for begin in range(0, held.filled * RUN, batch):
                 places = np.arange(begin, min(begin + batch, held.filled * RUN))
-                pixels = held.frames[torch.from_numpy(places).to(self.device)].to(self._compute)
+                taken = upload(places, self.device)
+                pixels, boxes = held.frames[taken].to(self._compute), held.boxes[taken]
                 words = self._joined(held, places[:, None])
                 visual, _ = self.captioner.see(pixels)
                 loss, right = self.captioner.caption_loss(visual, None, words, self.layouts[1])
-                find_loss, counts = self._find(visual, held, places, None)
+                find_loss, counts = self._find(visual, boxes, None)
                 counted = counted + counts
-                for name, value in (("clip_loss", loss), ("clip_right", right), ("find_loss", find_loss)):
+                measured = {"clip_loss": loss, "clip_right": right, "find_loss": find_loss}
+                if self.digest is not None:
+                    more, counts = self._retold(self.digest, visual, words, boxes)
+                    measured, owned = measured | more, owned + counts
+                for name, value in measured.items():
                     parts.setdefault(name, []).append((value, len(places)))
             for ids, targets in self.lines_held_out.every(self.recipe.text_rows, self.device):
                 loss, right = self.captioner.text_loss(ids, targets)
@@ -474,6 +508,8 @@ class _Run:
             said = self.captioner.describe(pixels, self.layouts[1], self.end, self.recipe.words)
         for name, values in parts.items():
             found[name] = sum(float(value) * count for value, count in values) / sum(count for _, count in values)
+        if owned[0] > 0:
+            found["owner_right"] = float(owned[1] / owned[0])
         for name, (there, told, right_ones) in zip(FOUND, counted.T.tolist(), strict=True):
             if there:
                 found[f"finds {name}"] = 2 * right_ones / (there + told)

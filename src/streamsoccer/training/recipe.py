@@ -111,6 +111,7 @@ class MemoryStage:
     event_type_weight: float = 0.3
     # ours
     event_side_weight: float = 0.0
+    adapter: str = ""  # a file of first weights for the adapter (training/digest.py)
     type_balance: float = 0.0  # 0: an event weighs 1; 1: all types weigh the same, however rare; 0.5 lies between
     window: int = 96  # clips of a half in one row
     asymmetric_negative: float = 4.0  # the asymmetric loss's own defaults
