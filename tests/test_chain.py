@@ -42,8 +42,8 @@ COURSE: dict[str, Any] = {
             "text_hidden": 96,
         },
         **SIZE, "prompt": {"sided": True}, "steps": 80, "rate": 0.005, "warmup": 2, "cooldown": 20, "batch": 8,
-        "text_rows": 4, "text_length": 384, "store": 48, "least": 32, "fresh": 1, "workers": 1, "validation_clips": 8,
-        "digest_weight": 0.2, "adapter": {"width": 32, "heads": 4},
+        "text_rows": 4, "text_lengths": [160, 384], "store": 48, "least": 32, "fresh": 1, "workers": 1,
+        "validation_clips": 8, "digest_weight": 0.2, "adapter": {"width": 32, "heads": 4},
     },
     "stages": {
         "backbone": {"dtype": "float32"},

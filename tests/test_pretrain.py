@@ -48,7 +48,7 @@ TINY = PretrainRecipe(
     clips_in_row=(1, 1, 2),
     words=24,
     text_rows=4,
-    text_length=384,
+    text_lengths=(160, 384),
     warmup=2,
     cooldown=4,
     store=64,
@@ -138,14 +138,43 @@ def test_lines_ask_in_the_prompt_profile_and_teach_the_target_alone(material, ca
 
     prompter = Prompter(backbone.tokenizer, TINY.prompt)
     made = read_lines(material["text"], prompter, encode)
-    lines = Lines(made, 512, hinted=1.0)
+    lines = Lines(made, [512], hinted=1.0)
     ids, targets = next(lines.every(3, torch.device("cpu")))
-    for row, line in enumerate(lines.lines[:3]):
+    for row, line in enumerate(lines.buckets[0][1][:3]):
         asked = [*line.prompt.before, *line.hint, *line.prompt.after]
         assert ids[row, : len(asked)].tolist() == asked
         assert targets[row][targets[row] >= 0].tolist() == list(line.target)
         assert int((targets[row] >= 0).nonzero()[0]) == len(asked) - 1, "the first word follows the last of the prompt"
     assert any("home" in backbone.tokenizer.decode(list(each.hint)) for each in made)
+
+
+def test_long_lines_are_learnt_beside_short_ones_and_what_is_left_out_is_told(material, captioner, tmp_path) -> None:
+    _, backbone = captioner
+    made = read_lines(
+        material["text"],
+        Prompter(backbone.tokenizer, TINY.prompt),
+        lambda text: tuple(backbone.tokenizer.encode(text, add_special_tokens=False)),
+    )
+    sizes = [len(each.prompt.before) + len(each.hint) + len(each.prompt.after) + len(each.target) - 1 for each in made]
+    short, long = int(np.median(sizes)), max(sizes)
+    lines = Lines(made, [long, short], hinted=1.0)
+    assert lines.dropped == 0
+    assert [(length, len(held)) for length, held in lines.buckets] == [
+        (short, sum(each <= short for each in sizes)),
+        (long, sum(each > short for each in sizes)),
+    ]
+    random, drawn = np.random.default_rng(0), {short: 0, long: 0}
+    for _ in range(600):
+        ids, targets = lines.batch(8, random, torch.device("cpu"))
+        assert ids.shape in {(8, short), (8 * short // long, long)}
+        assert bool((targets >= 0).any(1).all())
+        drawn[ids.shape[1]] += len(ids)
+    assert abs(drawn[long] / sum(drawn.values()) - len(lines.buckets[1][1]) / len(made)) < 0.05, "all are as likely"
+    assert sum(len(ids) for ids, _ in lines.every(8, torch.device("cpu"))) == len(made)
+    told: list[str] = []
+    recipe = replace(TINY, text_lengths=(short,), digest_weight=0.0)
+    pretrain(recipe, material["clips"], material["held_out"], material["text"], tmp_path, until=1, told=told.append)
+    assert any(f"longer than {short} tokens" in each for each in told)
 
 
 def test_captions_come_from_the_pictures_through_the_visual_tokens_alone(material, tmp_path: Path) -> None:
@@ -158,7 +187,7 @@ def test_captions_come_from_the_pictures_through_the_visual_tokens_alone(materia
         clips_in_row=(1,),
         deepstack_every=8,
         text_rows=1,
-        text_length=320,
+        text_lengths=(320,),
         least=64,
         digest_weight=0.0,
     )

@@ -6,8 +6,9 @@ So the language model knows the profile and can say an event before it has ever 
 
 from __future__ import annotations
 
+import itertools
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,38 +121,63 @@ def _hint(events: Sequence[EventRow]) -> str:
 
 
 class Lines:
-    """The lines as tensors, batch after batch; half of the prompts carry their hint."""
+    """The lines as tensors, batch after batch; a part of the prompts carries their hint.
 
-    def __init__(self, lines: Sequence[Line], longest: int, hinted: float) -> None:
-        self.longest, self.hinted = longest, hinted
-        self.lines = [each for each in lines if self._length(each) <= longest]
-        self.dropped = len(lines) - len(self.lines)
-        if not self.lines:
+    A batch holds lines of one length: of each of `lengths` those that fit there and nowhere shorter, as many as make
+    the same number of tokens. All lines are as likely.
+    """
+
+    def __init__(self, lines: Sequence[Line], lengths: Sequence[int], hinted: float) -> None:
+        self.lengths, self.hinted = sorted(lengths), hinted
+        sizes = [_length(each) for each in lines]
+        edges = itertools.pairwise([0, *self.lengths])
+        kept = [
+            (high, [line for line, size in zip(lines, sizes, strict=True) if low < size <= high]) for low, high in edges
+        ]
+        self.buckets = [(length, held) for length, held in kept if held]
+        self.dropped = len(lines) - sum(len(held) for _, held in self.buckets)
+        if not self.buckets:
             raise DataError(
-                f"every line of text is longer than {longest} tokens", remedy="raise text_length in its recipe"
+                f"every line of text is longer than {self.lengths[-1]} tokens",
+                remedy="raise text_lengths in its recipe",
             )
 
-    @staticmethod
-    def _length(line: Line) -> int:
-        return len(line.prompt.before) + len(line.hint) + len(line.prompt.after) + len(line.target) - 1
-
     def batch(self, rows: int, random: np.random.Generator, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Token ids [rows, L] and what each is to be followed by, -100 where nothing is asked; L is always the same."""
-        chosen = random.integers(len(self.lines), size=rows)
-        return self._tensors((self.lines[each] for each in chosen), random.random(rows) < self.hinted, device)
+        """Token ids [R, L] and what each is to be followed by, -100 where nothing is asked; `rows` of the shortest."""
+        weights = np.array([len(held) / self._rows(rows, length) for length, held in self.buckets])
+        length, held = self.buckets[int(random.choice(len(weights), p=weights / weights.sum()))]
+        chosen = random.integers(len(held), size=self._rows(rows, length))
+        return _tensors([held[each] for each in chosen], random.random(len(chosen)) < self.hinted, length, device)
 
     def every(self, rows: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
-        """All lines in order, with their hints."""
-        for begin in range(0, len(self.lines), rows):
-            some = self.lines[begin : begin + rows]
-            yield self._tensors(some, np.ones(len(some), dtype=bool), device)
+        """All lines, the short ones first, with their hints."""
+        for length, held in self.buckets:
+            for begin in range(0, len(held), self._rows(rows, length)):
+                some = held[begin : begin + self._rows(rows, length)]
+                yield _tensors(some, np.ones(len(some), dtype=bool), length, device)
 
-    def _tensors(self, lines: Iterable[Line], hinted: NDArray[np.bool_], device: torch.device) -> tuple[Tensor, Tensor]:
-        ids = np.zeros((len(hinted), self.longest), dtype=np.int64)
-        targets = np.full((len(hinted), self.longest), -100, dtype=np.int64)
-        for place, (line, hint) in enumerate(zip(lines, hinted, strict=True)):
-            asked = [*line.prompt.before, *(line.hint if hint else ()), *line.prompt.after]
-            row = [*asked, *line.target]
-            ids[place, : len(row) - 1] = row[:-1]
-            targets[place, len(asked) - 1 : len(row) - 1] = line.target
-        return upload(ids, device), upload(targets, device)
+    def shapes(self, rows: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+        """A batch of each shape."""
+        for length, held in self.buckets:
+            some = [held[0]] * self._rows(rows, length)
+            yield _tensors(some, np.ones(len(some), dtype=bool), length, device)
+
+    def _rows(self, rows: int, length: int) -> int:
+        return max(1, rows * self.lengths[0] // length)
+
+
+def _length(line: Line) -> int:
+    return len(line.prompt.before) + len(line.hint) + len(line.prompt.after) + len(line.target) - 1
+
+
+def _tensors(
+    lines: Sequence[Line], hinted: NDArray[np.bool_], length: int, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    ids = np.zeros((len(lines), length), dtype=np.int64)
+    targets = np.full((len(lines), length), -100, dtype=np.int64)
+    for place, (line, hint) in enumerate(zip(lines, hinted, strict=True)):
+        asked = [*line.prompt.before, *(line.hint if hint else ()), *line.prompt.after]
+        row = [*asked, *line.target]
+        ids[place, : len(row) - 1] = row[:-1]
+        targets[place, len(asked) - 1 : len(row) - 1] = line.target
+    return upload(ids, device), upload(targets, device)

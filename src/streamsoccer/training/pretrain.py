@@ -71,8 +71,8 @@ class PretrainRecipe:
     clips_in_row: tuple[int, ...] = (1, 1, 1, 1, 1, 1, 1, 2)  # step after step
     deepstack_every: int = 4  # in one step of so many the language model sees DeepStack's features too
     words: int = 48  # tokens of a caption with its end of turn, for one clip
-    text_rows: int = 64
-    text_length: int = 256
+    text_rows: int = 64  # lines of text of the shortest of `text_lengths`, and of longer ones as many tokens
+    text_lengths: tuple[int, ...] = (192, 576)
     text_hinted: float = 0.7
     text_weight: float = 0.5
     find_weight: float = 0.25  # of who is where in the picture, where that is marked
@@ -98,6 +98,8 @@ class PretrainRecipe:
     def __post_init__(self) -> None:
         if not self.clips_in_row or not all(1 <= each <= RUN for each in self.clips_in_row):
             raise UsageError(f"clips_in_row {self.clips_in_row}", remedy=f"use 1 to {RUN} for each step")
+        if not self.text_lengths or min(self.text_lengths) < 1:
+            raise UsageError(f"text_lengths {list(self.text_lengths)}", remedy="name one or more numbers of tokens")
         for name in ("steps", "batch", "words", "text_rows", "store", "least", "fresh", "workers", "deepstack_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -171,9 +173,14 @@ class _Run:
         held = read_lines(text, prompter, self._encode)
         # One line in fifty is held out, whatever the match: the words are the same everywhere.
         self.lines = Lines(
-            [each for index, each in enumerate(held) if index % 50], recipe.text_length, recipe.text_hinted
+            [each for index, each in enumerate(held) if index % 50], recipe.text_lengths, recipe.text_hinted
         )
-        self.lines_held_out = Lines(held[::50], recipe.text_length, 1.0)
+        self.lines_held_out = Lines(held[::50], recipe.text_lengths, 1.0)
+        if self.lines.dropped:
+            told(
+                f"{self.lines.dropped} of {len(held)} lines of text are longer than {max(recipe.text_lengths)} tokens,"
+                " and are not learnt"
+            )
         self.layouts: dict[int, Layout] = {
             each: layout(self.backbone, each, recipe.width, recipe.height).to(self.device)
             for each in sorted({1, *recipe.clips_in_row})
@@ -349,12 +356,12 @@ class _Run:
             rows = max(1, recipe.batch // in_row)
             shape = (rows, in_row, FRAMES_PER_CLIP, 3, recipe.height, recipe.width)
             words = torch.zeros(rows, in_row * recipe.words, dtype=torch.long, device=self.device)
-            ids, targets = self.lines.batch(recipe.text_rows, np.random.default_rng(0), self.device)
             with self._autocast():
                 pixels = torch.zeros(shape, dtype=self._compute, device=self.device)
                 seen = self.captioner.see(pixels.flatten(0, 1))
                 loss, _ = self.captioner.caption_loss(*seen, words, self.layouts[in_row])
-                loss = loss + self.captioner.text_loss(ids, targets)[0]
+                for ids, targets in self.lines.shapes(recipe.text_rows, self.device):
+                    loss = loss + self.captioner.text_loss(ids, targets)[0]
                 if self.digest is not None and in_row == 1:
                     loss = loss + self.captioner.retell_loss(self.digest(seen[0])[0], words, *self.around)[0]
             loss.backward()
