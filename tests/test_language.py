@@ -140,6 +140,21 @@ def test_more_requests_than_slots_wait_for_a_free_one(language: Language, slots:
     assert other.generate(many) == [language.generate([each])[0] for each in many]
 
 
+def test_what_is_not_to_be_said_is_not_said_as_in_transformers(language: Language) -> None:
+    free = language.generate(MIXED)
+    config = language.backbone.model.generation_config
+    config.suppress_tokens = sorted({token for said in free for token in said[:3]})
+    try:
+        other = Language(language.backbone)
+        other.load_lora(language.lora_state())
+        made = other.generate(MIXED)
+        assert made == answers(other, MIXED)
+    finally:
+        config.suppress_tokens = None
+    assert made != free
+    assert not {token for said in made for token in said} & {token for said in free for token in said[:3]}
+
+
 def test_an_end_token_ends_one_request_and_no_other(language: Language) -> None:
     asked = [request(4, 12, seed=3), request(9, 12, seed=3)]
     free = language.generate(asked)

@@ -212,6 +212,10 @@ def test_the_same_seed_gives_the_same_run_and_a_leg_goes_on_from_the_last(materi
     assert pretrain(TINY, *args, tmp_path / "again").done
     state = "state/step-000012.safetensors"
     assert (tmp_path / "again" / state).read_bytes() == (tmp_path / "legs" / state).read_bytes()
+    backbone = load_backbone(BackboneConfig(path=str(tmp_path / "again/backbone"), dtype="float32"))
+    spelt = backbone.tokenizer.encode("[HOME PLAYER] in blue on the left stays.", add_special_tokens=False)
+    assert 0 < len(backbone.unsaid) < 400
+    assert not {*spelt, *backbone.end_tokens} & set(backbone.unsaid), "only what no text holds is never said"
     steps = [json.loads(line)["step"] for line in (tmp_path / "legs/metrics.jsonl").read_text().splitlines()]
     assert steps == [5, 5, 12, 12]
     held = (tmp_path / "again/adapter.safetensors").read_bytes()

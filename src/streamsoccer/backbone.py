@@ -98,6 +98,11 @@ class Backbone:
         """What ends a turn: <|im_end|>, or <|endoftext|> where the model runs on."""
         return (self.token("<|im_end|>"), self.token("<|endoftext|>"))
 
+    @property
+    def unsaid(self) -> tuple[int, ...]:
+        """What is never generated: `suppress_tokens` of generation_config.json, which transformers itself heeds too."""
+        return tuple(self.model.generation_config.suppress_tokens or ())
+
     def token(self, text: str) -> int:
         """The id of a special token."""
         found: Any = self.tokenizer.convert_tokens_to_ids(text)

@@ -79,7 +79,14 @@ class Engine:
     """Greedy decoding with the weights of one text model, read once; whoever changes the weights makes another."""
 
     def __init__(
-        self, text: Any, head: Any, ends: Sequence[int], *, slots: int | None = None, together: int = 1
+        self,
+        text: Any,
+        head: Any,
+        ends: Sequence[int],
+        *,
+        unsaid: Sequence[int] = (),
+        slots: int | None = None,
+        together: int = 1,
     ) -> None:
         config = text.config
         self.heads, self.groups = int(config.num_attention_heads), int(config.num_key_value_heads)
@@ -90,6 +97,7 @@ class Engine:
         self._norm: Tensor = text.norm.weight
         self._head: Tensor = head.weight
         self.device, self.dtype = self._embedding.device, self._embedding.dtype
+        self._unsaid = torch.tensor(list(unsaid), dtype=torch.long, device=self.device)
         self.slots = SLOTS.get(self.device.type, 4) if slots is None else slots
         if self.slots < 1:
             raise UsageError(f"a step of {self.slots} slots decodes nothing", remedy="use 1 or more")
@@ -238,7 +246,10 @@ class Engine:
     def _next(self, hidden: Tensor) -> Tensor:
         """The likeliest token of each row [R, D]."""
         normed = F.rms_norm(hidden, hidden.shape[-1:], self._norm, self.epsilon)
-        return F.linear(normed, self._head).argmax(-1)
+        logits = F.linear(normed, self._head)
+        if len(self._unsaid):
+            logits = logits.index_fill(-1, self._unsaid, -torch.inf)
+        return logits.argmax(-1)
 
 
 def _layer(layer: Any) -> _Layer:

@@ -176,8 +176,14 @@ class Language(nn.Module):
         now = (*(each._version for each in self.lora.parameters()), self.slots or 0, self.together)
         if self._engine is None or self._engine[0] != now:
             self._engine = None  # its caches go before others come
-            ends = self.backbone.end_tokens
-            made = Engine(self.text, self.backbone.model.lm_head, ends, slots=self.slots, together=self.together)
+            made = Engine(
+                self.text,
+                self.backbone.model.lm_head,
+                self.backbone.end_tokens,
+                unsaid=self.backbone.unsaid,
+                slots=self.slots,
+                together=self.together,
+            )
             self._engine = (now, made)
         return self._engine[1]
 

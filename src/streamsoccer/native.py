@@ -131,6 +131,7 @@ class NativeVideo:
         from transformers import DynamicCache
 
         row, head, ends = self.row(prompt, reel.times), language.backbone.model.lm_head, language.backbone.end_tokens
+        unsaid = list(language.backbone.unsaid)
         cache: Any = DynamicCache()
         said: list[int] = []
         mode = language.training
@@ -138,7 +139,7 @@ class NativeVideo:
         with torch.inference_mode(), torch.autocast(language.device.type, enabled=False):
             hidden = self.hidden(language, [row], [reel.to(language.device)], cache)
             following = int(row.positions.max()) + 1
-            while (token := int(head(hidden[:, -1]).argmax(-1))) not in ends:
+            while (token := _likeliest(head(hidden[:, -1]), unsaid)) not in ends:
                 said.append(token)
                 if len(said) == most:
                     break
@@ -148,3 +149,8 @@ class NativeVideo:
                 following += 1
         language.train(mode)
         return tuple(said)
+
+
+def _likeliest(logits: Tensor, unsaid: list[int]) -> int:
+    logits[:, unsaid] = -torch.inf
+    return int(logits.argmax(-1))

@@ -171,6 +171,7 @@ class _Run:
         self.end = prompter.end_of_turn
         (self.line_end,) = self._encode("\n")
         held = read_lines(text, prompter, self._encode)
+        self.said = {self.end, self.line_end, *self.backbone.end_tokens, *(one for each in held for one in each.target)}
         # One line in fifty is held out, whatever the match: the words are the same everywhere.
         self.lines = Lines(
             [each for index, each in enumerate(held) if index % 50], recipe.text_lengths, recipe.text_hinted
@@ -261,6 +262,9 @@ class _Run:
         state |= {f"descent.{name}": value for name, value in self.descent.state().items()}
         mine = folder / f"step-{self.step:06d}.safetensors"
         save_file({name: value.contiguous() for name, value in state.items()}, str(mine))
+        # A token that no text holds was never learnt, and is like any other such: it must not be said.
+        vocabulary = range(self.backbone.model.get_input_embeddings().num_embeddings)
+        self.backbone.model.generation_config.suppress_tokens = sorted(set(vocabulary) - self.said) or None
         save_shards(self.backbone, self.out / _BACKBONE)
         if self.digest is not None:
             save_adapter(self.digest.adapter, self.out / _ADAPTER)
@@ -534,7 +538,9 @@ class _Run:
         return tuple(self.backbone.tokenizer.encode(text, add_special_tokens=False))
 
     def _caption(self, text: str) -> tuple[int, ...]:
-        return (*self._encode(text), self.end)
+        ids = self._encode(text)
+        self.said.update(ids)
+        return (*ids, self.end)
 
     def _decode(self, ids: list[int]) -> str:
         return str(self.backbone.tokenizer.decode(ids))
