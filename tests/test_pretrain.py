@@ -20,7 +20,8 @@ from streamsoccer.training.descent import Descent
 from streamsoccer.training.film import Library
 from streamsoccer.training.lines import Lines, read_lines, texts
 from streamsoccer.training.pictures import PicturesConfig, disturb
-from streamsoccer.training.pretrain import PretrainRecipe, pretrain, save_shards
+from streamsoccer.training.pretrain import pretrain, save_shards
+from streamsoccer.training.pretrain_recipe import PretrainRecipe
 from streamsoccer.training.tokenizer import train_tokenizer
 from streamsoccer.vision import VisionConfig, VisionEncoder
 

@@ -52,7 +52,8 @@ def _backbone(
     seconds: _Seconds = None,
 ) -> None:
     """Before the stages: a Qwen3-VL of one's own size, from noise, on clips with captions and on text."""
-    from streamsoccer.training.pretrain import load_pretrain_recipe, pretrain
+    from streamsoccer.training.pretrain import pretrain
+    from streamsoccer.training.pretrain_recipe import load_pretrain_recipe
 
     made = load_pretrain_recipe(recipe)
     told = partial(typer.echo, err=True)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,26 +25,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from streamsoccer.adapter import AdapterConfig
 from streamsoccer.backbone import Backbone, BackboneConfig, load_backbone, load_random
 from streamsoccer.clip import FRAMES_PER_CLIP
 from streamsoccer.clock import Clock, WallClock
-from streamsoccer.config import from_mapping, load_yaml, to_mapping
+from streamsoccer.config import to_mapping
 from streamsoccer.errors import CheckpointError, DataError, TrainingError, UsageError
-from streamsoccer.prompt import PromptConfig, Prompter
-from streamsoccer.training.captioner import BackboneShape, Captioner, Layout, around, initialise, layout
+from streamsoccer.prompt import Prompter
+from streamsoccer.training.captioner import initialise
 from streamsoccer.training.descent import Descent
-from streamsoccer.training.digest import Digest, load_adapter, owner_loss, owners_of, save_adapter
+from streamsoccer.training.digest import load_adapter, save_adapter
 from streamsoccer.training.film import RUN, CaptionedHalf, FrameStore, Library, captioned_halves, read_run
-from streamsoccer.training.finding import FOUND, Finder, cells_of
-from streamsoccer.training.foundation import quick_turns, seeded, upload
+from streamsoccer.training.finding import MOST
+from streamsoccer.training.foundation import quick_turns, upload
+from streamsoccer.training.lessons import Lessons, figures_of
 from streamsoccer.training.lines import Lines, read_lines, texts
 from streamsoccer.training.loop import Outcome
-from streamsoccer.training.pictures import PicturesConfig, disturb, lost_parts
+from streamsoccer.training.pictures import disturb, lost_parts
+from streamsoccer.training.pretrain_recipe import PretrainRecipe
 from streamsoccer.training.tokenizer import train_tokenizer
-from streamsoccer.vision import PATCH
 
-__all__ = ["PretrainRecipe", "load_pretrain_recipe", "pretrain", "save_shards"]
+__all__ = ["pretrain", "save_shards"]
 
 SHARD = "14MB"  # of the shipped weights; what comes back from a lent machine, and what a repository holds, is small
 _STATE = "state"
@@ -55,68 +54,8 @@ _BACKBONE = "backbone"
 _ADAPTER = "adapter.safetensors"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PretrainRecipe:
-    """Sizes, batches and the course of the learning rate."""
-
-    shape: BackboneShape = field(default_factory=BackboneShape)
-    pictures: PicturesConfig = field(default_factory=PicturesConfig)
-    prompt: PromptConfig = field(default_factory=lambda: PromptConfig(sided=True))
-    prefix_tokens: int = 8
-    width: int = 384
-    height: int = 224
-    seed: int = 42
-    steps: int = 6000
-    batch: int = 128  # clips of a step
-    clips_in_row: tuple[int, ...] = (1, 1, 1, 1, 1, 1, 1, 2)  # step after step
-    deepstack_every: int = 4  # in one step of so many the language model sees DeepStack's features too
-    words: int = 48  # tokens of a caption with its end of turn, for one clip
-    text_rows: int = 64  # lines of text of the shortest of `text_lengths`, and of longer ones as many tokens
-    text_lengths: tuple[int, ...] = (192, 576)
-    text_hinted: float = 0.7
-    text_weight: float = 0.5
-    find_weight: float = 0.25  # of who is where in the picture, where that is marked
-    digest_weight: float = 0.0  # of the caption said again from an adapter's nine tokens, and of who has the ball
-    adapter: AdapterConfig = field(default_factory=AdapterConfig)
-    rate: float = 2e-3
-    warmup: int = 200
-    cooldown: int = 1200  # the last steps, in which the rate falls to nothing
-    hurry: float = 0.0  # seconds of a leg after which these last steps begin, however many steps are left; 0: never
-    momentum: float = 0.95
-    weight_decay: float = 0.05
-    store: int = 40_000  # decoded clips beside the weights: 2 MB each
-    least: int = 4_096  # clips in the store before the first step
-    fresh: int = 24  # runs of four clips that a step takes in at most
-    workers: int = 12
-    grows: bool = False
-    look_every: int = 50  # steps
-    validate_every: int = 500
-    validation_clips: int = 512
-    save_every: int = 500
-    compile: bool = True  # on a GPU
-
-    def __post_init__(self) -> None:
-        if not self.clips_in_row or not all(1 <= each <= RUN for each in self.clips_in_row):
-            raise UsageError(f"clips_in_row {self.clips_in_row}", remedy=f"use 1 to {RUN} for each step")
-        if not self.text_lengths or min(self.text_lengths) < 1:
-            raise UsageError(f"text_lengths {list(self.text_lengths)}", remedy="name one or more numbers of tokens")
-        for name in ("steps", "batch", "words", "text_rows", "store", "least", "fresh", "workers", "deepstack_every"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
-
-    def share(self, step: int, last: int) -> float:
-        """Of the learning rate: up, level, and down to nothing over the steps up to the last."""
-        up = (step + 1) / max(1, self.warmup)
-        down = (last - step) / max(1, self.cooldown)
-        return min(1.0, up, down)
-
-
 # What a run that goes on may have otherwise than when it began.
 _FREE = {"steps", "cooldown", "hurry", "workers", "grows", "look_every", "validate_every", "save_every", "compile"}
-
-
-def load_pretrain_recipe(path: Path) -> PretrainRecipe:
-    return from_mapping(PretrainRecipe, load_yaml(path), path)
 
 
 def pretrain(
@@ -156,13 +95,7 @@ class _Run:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         out.mkdir(parents=True, exist_ok=True)
         self.backbone = self._begin(text)
-        self.captioner = Captioner(self.backbone.model.float().requires_grad_(True))
-        self.finder = Finder(recipe.shape.text_width).to(self.device)
-        self.digest: Digest | None = None
-        if recipe.digest_weight:
-            with seeded(recipe.seed):
-                self.digest = Digest(recipe.adapter, recipe.shape.text_width).to(self.device)
-        self.around = around(self.backbone, self.device)
+        self.lessons = Lessons(self.backbone, recipe, self.device)
         self.descent = self._descent()
         self.step, self.last, self.begun = 0, recipe.steps, clock.now()
         self._resume()
@@ -182,12 +115,6 @@ class _Run:
                 f"{self.lines.dropped} of {len(held)} lines of text are longer than {max(recipe.text_lengths)} tokens,"
                 " and are not learnt"
             )
-        self.layouts: dict[int, Layout] = {
-            each: layout(self.backbone, each, recipe.width, recipe.height).to(self.device)
-            for each in sorted({1, *recipe.clips_in_row})
-        }
-        if self.device.type == "cuda" and recipe.compile:
-            self.captioner.compile_parts()
 
     # --- begin, go on, stop -------------------------------------------------------------------------------------------
 
@@ -206,16 +133,10 @@ class _Run:
 
     def _descent(self) -> Descent:
         model = self.backbone.model
-        named = {**dict(model.named_parameters()), **self._beside}
+        named = {**dict(model.named_parameters()), **self.lessons.beside()}
         layers = ("visual.blocks.", "language_model.layers.", "merger", "digest.adapter.layers.")
         matrices = [name for name, each in named.items() if each.ndim == 2 and any(part in name for part in layers)]
         return Descent(named, matrices, momentum=self.recipe.momentum, weight_decay=self.recipe.weight_decay)
-
-    @property
-    def _beside(self) -> dict[str, torch.nn.Parameter]:
-        """What learns beside the backbone, under names of its own: it is kept with the state, and not given away."""
-        parts = {"finder": self.finder, **({"digest": self.digest} if self.digest is not None else {})}
-        return {f"{part}.{name}": each for part, held in parts.items() for name, each in held.named_parameters()}
 
     def _resume(self) -> None:
         """Go on from the state; without it, from what is shipped, with an optimizer that begins anew."""
@@ -237,15 +158,15 @@ class _Run:
             self.last = int(progress["last"])
         folder = self.out / _STATE
         if not folder.is_dir():
-            if self.digest is not None and (self.out / _ADAPTER).is_file():
-                load_adapter(self.digest.adapter, self.out / _ADAPTER)
+            if self.lessons.digest is not None and (self.out / _ADAPTER).is_file():
+                load_adapter(self.lessons.digest.adapter, self.out / _ADAPTER)
             self.told(
                 f"step {self.step}: {folder} is gone; the weights are those that are shipped, the optimizer is new"
             )
             return
         state = load_file(str(folder / f"step-{self.step:06d}.safetensors"))
         with torch.no_grad():
-            for name, each in (*self.backbone.model.named_parameters(), *self._beside.items()):
+            for name, each in (*self.backbone.model.named_parameters(), *self.lessons.beside().items()):
                 if f"weights.{name}" not in state:
                     raise CheckpointError(f"lacks {name}", where=folder, remedy="begin anew in another folder")
                 each.copy_(state[f"weights.{name}"])
@@ -257,7 +178,7 @@ class _Run:
 
         folder = self.out / _STATE
         folder.mkdir(exist_ok=True)
-        named = (*self.backbone.model.named_parameters(), *self._beside.items())
+        named = (*self.backbone.model.named_parameters(), *self.lessons.beside().items())
         state = {f"weights.{name}": each.detach().cpu() for name, each in named}
         state |= {f"descent.{name}": value for name, value in self.descent.state().items()}
         mine = folder / f"step-{self.step:06d}.safetensors"
@@ -266,8 +187,8 @@ class _Run:
         vocabulary = range(self.backbone.model.get_input_embeddings().num_embeddings)
         self.backbone.model.generation_config.suppress_tokens = sorted(set(vocabulary) - self.said) or None
         save_shards(self.backbone, self.out / _BACKBONE)
-        if self.digest is not None:
-            save_adapter(self.digest.adapter, self.out / _ADAPTER)
+        if self.lessons.digest is not None:
+            save_adapter(self.lessons.digest.adapter, self.out / _ADAPTER)
         progress = {"step": self.step, "last": self.last, "recipe": to_mapping(self.recipe)}
         part = self.out / f"{_PROGRESS}.part"
         part.write_text(json.dumps(progress, indent=2) + "\n", encoding="utf-8")
@@ -358,18 +279,16 @@ class _Run:
         recipe, begun = self.recipe, self.clock.now()
         for in_row in sorted(set(recipe.clips_in_row)):
             rows = max(1, recipe.batch // in_row)
-            shape = (rows, in_row, FRAMES_PER_CLIP, 3, recipe.height, recipe.width)
+            shape = (rows * in_row, FRAMES_PER_CLIP, 3, recipe.height, recipe.width)
             words = torch.zeros(rows, in_row * recipe.words, dtype=torch.long, device=self.device)
-            with self._autocast():
-                pixels = torch.zeros(shape, dtype=self._compute, device=self.device)
-                seen = self.captioner.see(pixels.flatten(0, 1))
-                loss, _ = self.captioner.caption_loss(*seen, words, self.layouts[in_row])
+            boxes = torch.zeros(rows * in_row, FRAMES_PER_CLIP, MOST, 6, dtype=torch.int16, device=self.device)
+            with self.lessons.autocast():
+                pixels = torch.zeros(shape, dtype=self.lessons.compute, device=self.device)
+                loss = self.lessons.of_clips(pixels, words, boxes).loss
                 for ids, targets in self.lines.shapes(recipe.text_rows, self.device):
-                    loss = loss + self.captioner.text_loss(ids, targets)[0]
-                if self.digest is not None and in_row == 1:
-                    loss = loss + self.captioner.retell_loss(self.digest(seen[0])[0], words, *self.around)[0]
+                    loss = loss + self.lessons.of_text(ids, targets).loss
             loss.backward()
-        for each in (*self.captioner.parameters(), *self._beside.values()):
+        for each in self.lessons.parameters():
             each.grad = None
         self.told(f"compiled in {self.clock.now() - begun:.0f} s")
 
@@ -386,52 +305,18 @@ class _Run:
         places = store.draw(max(1, recipe.batch // in_row), in_row, random)
         words = self._joined(store, places)
         deep = self.step % recipe.deepstack_every == 0
-        with self._autocast():
+        with self.lessons.autocast():
             rows = upload(places.ravel(), self.device)
             frames, boxes = store.frames[rows], store.boxes[rows]
             lost = lost_parts(len(frames), recipe.pictures, random, self.device)
-            pixels = disturb(frames.to(self._compute), recipe.pictures, random, lost)
-            visual, feature = self.captioner.see(pixels, deep=deep)
-            clip_loss, right = self.captioner.caption_loss(visual, feature, words, self.layouts[in_row])
-            text_loss, text_right = self.captioner.text_loss(*self.lines.batch(recipe.text_rows, random, self.device))
-            find_loss, _ = self._find(visual, boxes, lost)
-            loss = clip_loss + recipe.text_weight * text_loss + recipe.find_weight * find_loss
-            more: dict[str, Tensor] = {}
-            if self.digest is not None and in_row == 1:
-                more, _ = self._retold(self.digest, visual, words, boxes)
-                loss = loss + recipe.digest_weight * (more["retold_loss"] + more["owner_loss"])
+            pixels = disturb(frames.to(self.lessons.compute), recipe.pictures, random, lost)
+            clips = self.lessons.of_clips(pixels, words, boxes, lost, deep=deep)
+            text = self.lessons.of_text(*self.lines.batch(recipe.text_rows, random, self.device))
+            loss = clips.loss + text.loss
         loss.backward()
         norm = self.descent.step(recipe.rate * recipe.share(self.step, self.last))
-        kind = f"{in_row}_clips" if in_row > 1 else "clip"
-        return {
-            "loss": loss.detach(),
-            f"{kind}_loss": clip_loss.detach(),
-            f"{kind}_right": right,
-            "text_loss": text_loss.detach(),
-            "text_right": text_right,
-            "find_loss": find_loss.detach(),
-            "gradient": norm,
-            **{name: each.detach() for name, each in more.items()},
-        }
-
-    def _find(self, visual: Tensor, boxes: Tensor, lost: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Who is where in the clips that V_t is of."""
-        high, wide = self.recipe.height // PATCH, self.recipe.width // PATCH
-        return self.finder.loss(visual, *cells_of(boxes, high, wide, lost))
-
-    def _retold(self, digest: Digest, visual: Tensor, words: Tensor, boxes: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-        """The captions from the adapter's tokens alone, and who has the ball; of the latter also [owned, right]."""
-        tokens, owner = digest(visual)
-        retold, right = self.captioner.retell_loss(tokens, words, *self.around)
-        owned, counts = owner_loss(owner, owners_of(boxes))
-        return {"retold_loss": retold, "retold_right": right, "owner_loss": owned}, counts
-
-    @property
-    def _compute(self) -> torch.dtype:
-        return torch.bfloat16 if self.device.type == "cuda" else torch.float32
-
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+        told = {name if in_row == 1 else f"{in_row}_{name}": each for name, each in clips.told.items()}
+        return {"loss": loss.detach(), "gradient": norm, **told, **text.told}
 
     def _joined(self, store: FrameStore, places: NDArray[np.int64]) -> Tensor:
         """The captions of each row's clips, line by line, with one end of the turn: [rows, clips * words]."""
@@ -493,37 +378,26 @@ class _Run:
     def _validate(self, held: FrameStore) -> dict[str, float]:
         batch, found = self.recipe.batch, {}
         parts: dict[str, list[tuple[Tensor, int]]] = {}
-        counted, owned = torch.zeros(3, len(FOUND), device=self.device), torch.zeros(2, device=self.device)
-        with self._autocast():
+        counts: dict[str, Tensor] = {}
+        with self.lessons.autocast():
             for begin in range(0, held.filled * RUN, batch):
                 places = np.arange(begin, min(begin + batch, held.filled * RUN))
                 taken = upload(places, self.device)
-                pixels, boxes = held.frames[taken].to(self._compute), held.boxes[taken]
-                words = self._joined(held, places[:, None])
-                visual, _ = self.captioner.see(pixels)
-                loss, right = self.captioner.caption_loss(visual, None, words, self.layouts[1])
-                find_loss, counts = self._find(visual, boxes, None)
-                counted = counted + counts
-                measured = {"clip_loss": loss, "clip_right": right, "find_loss": find_loss}
-                if self.digest is not None:
-                    more, counts = self._retold(self.digest, visual, words, boxes)
-                    measured, owned = measured | more, owned + counts
-                for name, value in measured.items():
+                pixels, boxes = held.frames[taken].to(self.lessons.compute), held.boxes[taken]
+                lesson = self.lessons.of_clips(pixels, self._joined(held, places[:, None]), boxes)
+                for name, value in lesson.told.items():
                     parts.setdefault(name, []).append((value, len(places)))
+                for name, value in lesson.counts.items():
+                    counts[name] = counts[name] + value if name in counts else value
             for ids, targets in self.lines_held_out.every(self.recipe.text_rows, self.device):
-                loss, right = self.captioner.text_loss(ids, targets)
-                for name, value in (("text_loss", loss), ("text_right", right)):
+                for name, value in self.lessons.of_text(ids, targets).told.items():
                     parts.setdefault(name, []).append((value, len(ids)))
             some = min(8, held.filled * RUN)
-            pixels = held.frames[:some].to(self._compute)[:, None]
-            said = self.captioner.describe(pixels, self.layouts[1], self.end, self.recipe.words)
+            pixels = held.frames[:some].to(self.lessons.compute)
+            said = self.lessons.describe(pixels, self.end, self.recipe.words)
         for name, values in parts.items():
             found[name] = sum(float(value) * count for value, count in values) / sum(count for _, count in values)
-        if owned[0] > 0:
-            found["owner_right"] = float(owned[1] / owned[0])
-        for name, (there, told, right_ones) in zip(FOUND, counted.T.tolist(), strict=True):
-            if there:
-                found[f"finds {name}"] = 2 * right_ones / (there + told)
+        found |= figures_of(counts)
         shown = []
         for at, said_ids in enumerate(said):
             true = [int(each) for each in held.words[at, : held.lengths[at] - 1]]
