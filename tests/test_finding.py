@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from streamsoccer.errors import DataError
+from streamsoccer.league.whereabouts import WHO
 from streamsoccer.training.finding import FOUND, Boxes, Finder, cells_of
 from streamsoccer.training.pictures import PicturesConfig, disturb, lost_parts
 
@@ -18,6 +19,10 @@ HOME, AWAY, KEEPER, BALL, HOME_HAS, AWAY_HAS = (
 def write(path: Path, frames: object, boxes: object) -> Path:
     np.savez(path, frames=np.array(frames, np.int16), boxes=np.array(boxes, np.int16))
     return path
+
+
+def test_the_league_marks_whom_training_looks_for() -> None:
+    assert FOUND[: len(WHO)] == WHO
 
 
 def test_boxes_become_the_cells_they_touch(tmp_path: Path) -> None:

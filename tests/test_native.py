@@ -137,8 +137,12 @@ def test_deepstack_is_in_it(native: NativeVideo, language: Language, monkeypatch
         assert abs(float(native.loss(language, *asked) - whole)) > 1e-2
 
 
-def test_text_is_that_of_generate(native: NativeVideo, language: Language) -> None:
+@pytest.mark.parametrize("unsaid", [[], list(range(0, 280, 2))])
+def test_text_is_that_of_generate(
+    native: NativeVideo, language: Language, unsaid: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ends = language.backbone.end_tokens
+    monkeypatch.setattr(language.backbone.model.generation_config, "suppress_tokens", unsaid or None)
     said = []
     for seed, frames in enumerate((2, 7, 16, 5)):
         asked, seen = prompt(6 + seed, seed), reel(frames, seed)
@@ -153,6 +157,7 @@ def test_text_is_that_of_generate(native: NativeVideo, language: Language) -> No
         language.eval()
         said.append(tuple(theirs))
     assert len(set(said)) == 4
+    assert not {token for each in said for token in each} & set(unsaid)
 
 
 def test_the_tower_and_the_model_learn_nothing_and_lora_all(native: NativeVideo, language: Language) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from streamsoccer import __version__
 from streamsoccer.backbone import DTYPES, Backbone, BackboneConfig, load_backbone
@@ -38,10 +38,12 @@ __all__ = [
     "PARTS",
     "Checkpoint",
     "Pretrained",
+    "fill",
     "from_pretrained",
     "load_weights",
     "read_checkpoint",
     "read_provenance",
+    "read_tensors",
     "save_pretrained",
     "tensors_hash",
 ]
@@ -298,27 +300,18 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 def load_weights(checkpoint: Checkpoint, model: StreamSoccer, parts: Sequence[str]) -> dict[str, Tensor] | None:
     """Load these parts into the model, their hashes checked; returns the LoRA weights where there are any."""
     checkpoint.require(widths=model.widths, parts=parts)
-    held = _tensors(checkpoint.folder / "model.safetensors")
+    held = read_tensors(checkpoint.folder / "model.safetensors")
     for name in parts:
         mine = {key: value for key, value in held.items() if key.startswith(f"{name}.")}
         if checkpoint.hashes.get(name) != tensors_hash(mine):
             raise CheckpointError(
                 f"the weights of its {name} are not those that were saved", where=checkpoint.folder, remedy=_COPY
             )
-        module = getattr(model, name)
-        want = {f"{name}.{key}": tuple(value.shape) for key, value in module.state_dict().items()}
-        have = {key: tuple(value.shape) for key, value in mine.items()}
-        if want != have:
-            off = sorted(key for key in {*want, *have} if want.get(key) != have.get(key))[0]
-            raise CheckpointError(
-                f"another shape: {off} is {have.get(off)} there and {want.get(off)} in this model",
-                where=checkpoint.folder,
-                remedy="use the model section of the recipe that it was trained with",
-            )
-        module.load_state_dict({key.removeprefix(f"{name}."): value for key, value in mine.items()})
+        remedy = "use the model section of the recipe that it was trained with"
+        fill(getattr(model, name), mine, f"{name}.", where=checkpoint.folder, remedy=remedy)
     if not checkpoint.lora:
         return None
-    lora = _tensors(checkpoint.folder / "lora.safetensors")
+    lora = read_tensors(checkpoint.folder / "lora.safetensors")
     if checkpoint.hashes.get("lora") != tensors_hash(lora):
         raise CheckpointError("its LoRA weights are not those that were saved", where=checkpoint.folder, remedy=_COPY)
     return lora
@@ -327,7 +320,21 @@ def load_weights(checkpoint: Checkpoint, model: StreamSoccer, parts: Sequence[st
 _COPY = "copy the checkpoint anew"
 
 
-def _tensors(path: Path) -> dict[str, Tensor]:
+def fill(module: nn.Module, held: Mapping[str, Tensor], prefix: str = "", *, where: Path, remedy: str) -> None:
+    """Weights, whose names have a prefix, into a module of the same shape."""
+    want = {f"{prefix}{key}": tuple(value.shape) for key, value in module.state_dict().items()}
+    have = {key: tuple(value.shape) for key, value in held.items()}
+    if want != have:
+        off = sorted(key for key in {*want, *have} if want.get(key) != have.get(key))[0]
+        raise CheckpointError(
+            f"another shape: {off} is {have.get(off)} there and {want.get(off)} in this model",
+            where=where,
+            remedy=remedy,
+        )
+    module.load_state_dict({key.removeprefix(prefix): value for key, value in held.items()})
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -74,6 +74,23 @@ class HalfOnAir:
     def main(self) -> Track:
         return follow_play(self.trace)
 
+    def moment(self, seconds: float) -> float:
+        """What is on the screen so many seconds into the half's video, in steps.
+
+        The last finished step is the newest that may be seen, and is reached just when the next one finishes.
+        """
+        return max(0.0, min(round(seconds * HZ, 6), self.trace.steps) - 1.0)
+
+    def people(
+        self, before: NDArray[np.int64], after: NDArray[np.int64], part: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Where people are between two steps [T, P, 2], and who is there [T, P]."""
+        start, end = (self.trace.people[each].astype(np.float64) for each in (before, after))
+        far = np.abs(end - start).max(axis=2) > 3.0  # a substitute takes the slot: no flight between two places
+        start = np.where(np.isnan(start) | far[..., None], end, start)
+        here = end[..., 0] == end[..., 0]  # nobody is where there is NaN
+        return np.where(here[..., None], np.round(start + (end - start) * part[:, None, None], 4), 0.0), here
+
     def track(self, shot: Shot, shape: float) -> Track:
         """Where the camera of a shot looked."""
         if shot.kind is ShotKind.MAIN:
@@ -183,13 +200,9 @@ class Broadcast:
     def frames(self, half: int, times: Sequence[float], *, overlays: bool = True) -> Rgb:
         """Pictures [T, height, width, 3] of one half; what there is to see in them is worked out together."""
         on_air = self.halves[half]
-        # the last finished step is the newest that may be seen, and is reached just when the next one finishes
-        moments = [max(0.0, min(round(each * HZ, 6), on_air.trace.steps) - 1.0) for each in times]
+        moments = [on_air.moment(each) for each in times]
         shots = [on_air.direction.shot(moment) for moment in moments]
-        shown = [
-            moment if shot.kind is not ShotKind.REPLAY else shot.source + (moment - shot.start) * shot.rate
-            for moment, shot in zip(moments, shots, strict=True)
-        ]
+        shown = [shot.shows(moment) for moment, shot in zip(moments, shots, strict=True)]
         frames = np.empty((len(times), self.height, self.width, 3), dtype=np.uint8)
         rows = zip(times, moments, shots, shown, self._scenes(on_air, shown), frames, strict=True)
         for seconds, moment, shot, at, scene, image in rows:
@@ -206,9 +219,7 @@ class Broadcast:
         before = np.minimum(np.array(moments).astype(np.int64), last)
         after = np.minimum(before + 1, last)
         part = np.array(moments) - before
-        start, end = trace.people[before].astype(np.float64), trace.people[after].astype(np.float64)
-        far = np.abs(end - start).max(axis=2) > 3.0  # a substitute takes the slot: no flight between two places
-        start = np.where(np.isnan(start) | far[..., None], end, start)
+        people, here = on_air.people(before, after, part)
         old = trace.facing[before]
         turn = trace.facing[after].astype(np.float64) - old
         turn -= 2 * np.pi * np.rint(turn / (2 * np.pi))
@@ -217,8 +228,6 @@ class Broadcast:
         now = np.round(ball + way * part[:, None], 4)
         since = np.where((part > 0.1) | (before == 0), 0.1, part)
         was = now - way * since[:, None]
-        here = end[..., 0] == end[..., 0]  # nobody is where there is NaN
-        people = np.where(here[..., None], np.round(start + (end - start) * part[:, None, None], 4), 0.0)
         facing = np.round(old + turn * part[:, None], 4)
         joints, poses = on_air.cast.joints(before, after, part)
         bodies = zip(people, here, facing, joints, poses, strict=True)

@@ -54,6 +54,10 @@ class Shot:
     rate: float = 1.0
     span: float = 24.0  # metres across a replay
 
+    def shows(self, moment: float) -> float:
+        """The moment of play that is on the screen at a moment of the shot: a replay's lies in the past."""
+        return moment if self.kind is not ShotKind.REPLAY else self.source + (moment - self.start) * self.rate
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Graphic:

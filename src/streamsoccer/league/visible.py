@@ -117,7 +117,7 @@ def look(on_air: HalfOnAir, index: int) -> Sight:
     """What clip `index` of a half shows."""
     trace, direction = on_air.trace, on_air.direction
     times = [index * CLIP_SECONDS + sample / FPS for sample in range(FRAMES_PER_CLIP)]
-    moments = [max(0.0, min(round(at * HZ, 6), trace.steps) - 1.0) for at in times if at < trace.seconds]
+    moments = [on_air.moment(at) for at in times if at < trace.seconds]
     clear = [each for each in moments if not covered(on_air, each)]
     runs: list[list[float]] = []
     for moment in clear:
@@ -166,7 +166,7 @@ def _part(on_air: HalfOnAir, shot: Shot, run: list[float]) -> Part:
         turned = math.sin(float(trace.facing[middle, shot.target])) > 0.5  # away from the near stand, where cameras are
         return replace(part, pose=pose, back=turned, card=_card_held(trace, run) if shot.target == 22 else "")
     if shot.kind is ShotKind.REPLAY:
-        run = [shot.source + (each - shot.start) * shot.rate for each in run]
+        run = [shot.shows(each) for each in run]
     low, high = run[0], run[-1]
     found = [each for each in _beats(trace, low, high) if _in_picture(on_air, shot, each, high)]
     first, last = (min(int(each), trace.steps - 1) for each in (low, high))

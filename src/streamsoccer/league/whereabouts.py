@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from streamsoccer.clip import CLIP_SECONDS, FPS, FRAMES_PER_CLIP
 from streamsoccer.league.broadcast import HalfOnAir
-from streamsoccer.league.director import Shot, ShotKind
+from streamsoccer.league.director import Shot
 from streamsoccer.league.rig import FOURTH_PLACE
-from streamsoccer.league.truth import HZ
 from streamsoccer.league.visible import covered
 
 __all__ = ["WHO", "boxes_of", "write_boxes"]
@@ -49,12 +48,11 @@ def boxes_of(on_air: HalfOnAir, index: int, size: tuple[int, int]) -> tuple[NDAr
     rows: list[NDArray[np.int16]] = [np.empty((0, 8), dtype=np.int16)]
     for frame in range(FRAMES_PER_CLIP):
         seconds = index * CLIP_SECONDS + frame / FPS
-        moment = max(0.0, min(round(seconds * HZ, 6), trace.steps) - 1.0)
+        moment = on_air.moment(seconds)
         if seconds >= trace.seconds or covered(on_air, moment):
             continue
         shot = direction.shot(moment)
-        at = moment if shot.kind is not ShotKind.REPLAY else shot.source + (moment - shot.start) * shot.rate
-        found = _boxes(on_air, shot, at, size)
+        found = _boxes(on_air, shot, shot.shows(moment), size)
         head = np.tile(np.array([[index, frame]], dtype=np.int16), (len(found), 1))
         frames.append((index, frame))
         rows.append(np.concatenate([head, found], axis=1))
@@ -68,14 +66,11 @@ def _boxes(on_air: HalfOnAir, shot: Shot, at: float, size: tuple[int, int]) -> N
     last = trace.steps - 1
     before = min(int(at), last)
     after, part = min(before + 1, last), at - before
-    people = trace.people[after].astype(np.float64)
-    was = trace.people[before].astype(np.float64)
-    near = np.abs(people - was).max(axis=1) < 3.0  # or a substitute has taken the place
-    people[near] += (was[near] - people[near]) * (1 - part)
+    (people,), (there,) = on_air.people(np.array([before]), np.array([after]), np.array([part]))
     ball = trace.ball[before] + (trace.ball[after] - trace.ball[before]) * part
     if on_air.change(before) is not None:
-        people = np.vstack([people, [FOURTH_PLACE]])
-    here = np.flatnonzero(people[:, 0] == people[:, 0])  # nobody is where there is NaN
+        people, there = np.vstack([people, [FOURTH_PLACE]]), np.append(there, True)
+    here = np.flatnonzero(there)
     places = np.concatenate([people[here], ball[None, :2]])
     low = np.append(np.zeros(len(here)), ball[2] - _ROUND)
     high = np.append(np.full(len(here), _TALL), ball[2] + _ROUND)

@@ -15,11 +15,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from streamsoccer.adapter import AdapterConfig, ClipEventAdapter
+from streamsoccer.checkpoint import fill, read_tensors
 from streamsoccer.clip import FRAMES_PER_CLIP
-from streamsoccer.errors import CheckpointError
 from streamsoccer.training.finding import AWAY, HOME
 
-__all__ = ["NOBODY", "Digest", "load_adapter", "owners_of", "save_adapter"]
+__all__ = ["NOBODY", "Digest", "load_adapter", "owner_loss", "owners_of", "save_adapter"]
 
 NOBODY = 2  # of owners: 0 home, 1 away
 _UNKNOWN = -100
@@ -69,22 +69,9 @@ def save_adapter(adapter: ClipEventAdapter, path: Path) -> None:
 
 def load_adapter(adapter: ClipEventAdapter, path: Path) -> None:
     """First weights for an adapter of the same shape."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        held = load_file(str(path))
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(
-            f"holds no adapter: {error}", where=path, remedy="name the adapter.safetensors of `train backbone`"
-        ) from error
-    want = {name: tuple(each.shape) for name, each in adapter.state_dict().items()}
-    have = {name: tuple(each.shape) for name, each in held.items()}
-    if want != have:
-        off = sorted(name for name in {*want, *have} if want.get(name) != have.get(name))[0]
-        raise CheckpointError(
-            f"another shape: {off} is {have.get(off)} there and {want.get(off)} in this model",
-            where=path,
-            remedy="give `train backbone` the adapter section of the stages' recipe",
-        )
-    adapter.load_state_dict(held)
+    fill(
+        adapter,
+        read_tensors(path),
+        where=path,
+        remedy="give `train backbone` the adapter section of the stages' recipe",
+    )
